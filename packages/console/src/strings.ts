@@ -572,7 +572,7 @@ export const t = {
     next: (time: string) => `next attempt ${time}`,
     attempt: (outcome: string, ms: string) => `${outcome} after ${ms}`,
     outcomes: {
-      delivered: 'delivered',
+      delivered: 'answered',
       http_status: 'answered with',
       timeout: 'no answer in time',
       unreachable: 'not reachable, or an address that is not allowed',

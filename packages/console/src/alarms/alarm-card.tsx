@@ -86,7 +86,7 @@ function Actions({ alarm, rule, onChange }: Omit<AlarmCardProps, 'hasRules'>): J
           {t.alarms.falseAlarm}
         </button>
         {rule ? (
-          <button type="button" class="quiet" disabled={mute.isBusy || isOff} onClick={mute.toggle}>
+          <button type="button" disabled={mute.isBusy || isOff} onClick={mute.toggle}>
             {rule.enabled ? t.alarms.mute : t.alarms.unmute}
           </button>
         ) : null}

@@ -1,0 +1,135 @@
+import type { Page, Route } from 'playwright-core';
+
+/** What an API of a broken or hostile system could call things. */
+export const hostile = [
+  '<img src=x onerror="document.title=1">',
+  '\u202egnitirw desrever',
+  'x'.repeat(10_000),
+  '\u0000',
+];
+
+export const TASK_ID = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
+const CREATED_AT = '2026-03-15T08:30:00.000Z';
+const LENGTH_MS = 600_000;
+const PER_PAGE = 100;
+
+const name = (index: number) => hostile[index % hostile.length] ?? '';
+const bbox = { format: 'cxcywh_normalized', cx: 0.5, cy: 0.5, width: 0.2, height: 0.4 };
+const object = { label: name(0), score: 0.9, bbox, track_id: 't0' };
+
+const task = {
+  task_id: TASK_ID,
+  request_id: TASK_ID,
+  kind: 'video',
+  scene_code: 'person_vehicle',
+  client_ref: name(0),
+  status: 'succeeded',
+  result_expires_at: CREATED_AT,
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+};
+
+const coverage = { from_ms: 0, to_ms: LENGTH_MS, covered_ms: LENGTH_MS, gaps: 0 };
+
+const rule = {
+  rule_id: 'made-up',
+  version: 1,
+  name: name(0),
+  enabled: true,
+  scope: { client_refs: hostile },
+  when: { kind: 'object_present', labels: hostile, anchor: 'center', min_count: 1, for_ms: 0, clear_ms: 5000 },
+  min_interval_ms: 60_000,
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+  verdicts: { none: 1, confirmed: 0, false_alarm: 0 },
+};
+
+const alarm = (index: number) => ({
+  alarm_id: `5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c0${index}`,
+  version: 1,
+  rule_id: index === 0 ? 'made-up' : 'deleted',
+  rule_version: 1,
+  task_id: TASK_ID,
+  client_ref: name(index),
+  state: 'open',
+  kind: 'object_present',
+  opened_ms: 1000,
+  suppressed: 2,
+  evidence: { objects: [object], count: 1, held_ms: 0 },
+  labels: [name(index)],
+  count_max: 1,
+  track_ids: ['t0'],
+  created_at: CREATED_AT,
+  updated_at: CREATED_AT,
+  review: { verdict: 'none' },
+});
+
+function trackAt(index: number): object {
+  const at = index * 1000;
+  return {
+    track_id: `t${index}`,
+    label: name(index),
+    state: 'ended',
+    first_time_ms: at,
+    last_time_ms: at + 900,
+    frames: 5,
+    best: { frame_id: `${TASK_ID}-${index}`, frame_time_ms: at, score: 0.9, bbox },
+    first_bbox: bbox,
+    last_bbox: bbox,
+    mean_score: 0.9,
+    snapshot: { state: 'none', reason: 'snapshots_off' },
+  };
+}
+
+/** Lets the page see a task, a rule and alarms that no service has. */
+export async function serveTask(page: Page, tracks: number): Promise<void> {
+  const timeline = {
+    bucket_ms: 1000,
+    min_score: 0.5,
+    as_of_ms: LENGTH_MS,
+    coverage,
+    items: Array.from({ length: tracks }, (_, index) => ({
+      from_ms: index * 1000,
+      covered_ms: 1000,
+      frames: 5,
+      labels: [{ label: name(index), tracks_begun: 1, objects_max: 1, object_frames: 5 }],
+    })),
+    gaps: [],
+  };
+  const source = {
+    kind: 'upload',
+    state: 'ended',
+    since_ms: 1_790_000_000_000,
+    last_frame_time_ms: LENGTH_MS,
+    duration_ms: LENGTH_MS,
+    image: { width: 1280, height: 720 },
+    frames: { stored: 3000 },
+    coverage,
+    ended: { status: 'succeeded' },
+    items: [],
+    next_cursor: '',
+  };
+  const answers: Record<string, object> = {
+    [`tasks/${TASK_ID}`]: task,
+    [`tasks/${TASK_ID}/source`]: source,
+    [`tasks/${TASK_ID}/timeline`]: timeline,
+    [`tasks/${TASK_ID}/results`]: { items: [], next_cursor: '', resume_cursor: '' },
+    tasks: { items: [task], next_cursor: '' },
+    'alarm-rules': { items: [rule] },
+    'alarm-rules/made-up': rule,
+    alarms: { items: hostile.map((_, index) => alarm(index)), next_cursor: '', resume_cursor: '' },
+  };
+  await page.route('**/v1/vision/**', async (route: Route) => {
+    const url = new URL(route.request().url());
+    const path = url.pathname.replace('/v1/vision/', '');
+    if (path === `tasks/${TASK_ID}/tracks`) {
+      const from = Number(url.searchParams.get('cursor') ?? 0);
+      const items = Array.from({ length: Math.min(PER_PAGE, tracks - from) }, (_, index) => trackAt(from + index));
+      const next = from + PER_PAGE < tracks ? String(from + PER_PAGE) : '';
+      await route.fulfill({ json: { items, next_cursor: next, resume_cursor: '' } });
+      return;
+    }
+    const json = answers[path];
+    await (json ? route.fulfill({ json }) : route.fallback());
+  });
+}

@@ -9,7 +9,7 @@ WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: fresh programs images env compose-check help packages demo test up down status logs restart clean infra
 .PHONY: rehearse-restore
-.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-check
+.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
@@ -88,6 +88,9 @@ version: packages ## print the version of images and chart that are built of thi
 
 release: packages ## images, chart, bills of materials, checksums, provenance and signature in .local/release: RELEASE_KEY=file WITHOUT=images
 	@$(NODE) scripts/make-release.ts
+
+release-proof: packages ## make a release and verify, push, pull, render and falsify it, against a registry on loopback: WITHOUT=images RELEASE=folder PUBLIC_KEY=key
+	@$(NODE) scripts/prove-release.ts
 
 release-check: packages ## run every suite that `make test` does not, and check the measured pages: ONLY=name,name
 	@$(NODE) scripts/release-check.ts

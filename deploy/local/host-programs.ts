@@ -34,6 +34,8 @@ const packages = {
   amtool: 'prometheus-alertmanager',
   // For `make release`.
   minisign: 'minisign',
+  registry: 'docker-registry',
+  skopeo: 'skopeo',
   // For the picture of `make why`.
   chromium: 'chromium-headless-shell',
   // For the chart only.
@@ -48,6 +50,7 @@ const finders: Partial<Record<HostProgram, () => string | undefined>> = {
   chromium: () => onPath('chromium-headless-shell') ?? onPath('chromium'),
   alertmanager: () => onPath('prometheus-alertmanager') ?? onPath('alertmanager'),
   redis: () => onPath('redis-server') ?? onPath('valkey-server'),
+  registry: () => onPath('docker-registry'),
   nginx: () => existing('/usr/lib/nginx/modules/ngx_rtmp_module.so'),
   gstRtsp: () => globSync('/usr/lib/*/girepository-1.0/GstRtspServer-1.0.typelib')[0],
   libfaketime: () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0],

@@ -68,6 +68,7 @@ export const offsets = {
   names: 66,
   otlp: 67,
   prometheus: 68,
+  registry: 69,
 } as const;
 
 export type PortName = keyof typeof offsets;

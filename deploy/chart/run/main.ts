@@ -2,23 +2,22 @@
  * `make chart-run`: what the chart renders, run for real under podman against host programs. Jobs become containers
  * that have to end well, Deployments one container each on ports that values give, HAProxy stands for the Services. The
  * release before this one is installed, upgraded to this one under load, and rolled back. Needs root and the images of
- * `make images` (IMAGE_TAG names others); those of the release before are built when they are not there.
+ * `make images` (IMAGE_TAG names others, RELEASE the folder of a release, which is then pushed to a registry on
+ * loopback and run from there); those of the release before are built when they are not there.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stringify } from 'yaml';
 import { stopAll } from '../../local/down.ts';
 import { installMissing } from '../../local/host-programs.ts';
 import { withLock } from '../../local/lock.ts';
 import { serviceNames } from '../../local/service-environment.ts';
 import { readSettings, say } from '../../local/settings.ts';
 import { bringUpInfrastructure } from '../../local/up.ts';
-import { chartDir } from '../examples.ts';
 import { parseManifests, podOf } from '../manifests.ts';
 import type { Manifest } from '../manifests.ts';
-import { ensureTools, run } from '../tools.ts';
+import { ensureTools } from '../tools.ts';
 import { endOf, heldInside, memoryOfPods, removePod, startPod, storedIn } from './cluster.ts';
 import type { Cluster, Stored } from './cluster.ts';
 import { newKey } from './key.ts';
@@ -26,14 +25,16 @@ import { startLoad } from './load.ts';
 import { ensureImages, jobsOf, unpackPrevious } from './previous.ts';
 import type { PreviousRelease } from './previous.ts';
 import { startProxy } from './proxy.ts';
+import { renderRun } from './render.ts';
 import { podName, replaceAll, startAll } from './rollout.ts';
 import type { Rollout } from './rollout.ts';
+import { sourceOf, thisSource } from './source.ts';
+import type { RunSource } from './source.ts';
 import { portsOf, runValues, storeSecret } from './values.ts';
 import type { Slot } from './values.ts';
 
 const settings = { ...readSettings(), localDir: join(readSettings().localDir, 'chart'), observe: false };
 const dir = join(settings.localDir, 'pods');
-const tag = process.env['IMAGE_TAG'] || 'local';
 const began = Date.now();
 /** Set once something may be running. */
 let cleanUp = async (): Promise<void> => undefined;
@@ -84,14 +85,10 @@ async function everything(): Promise<void> {
 async function bothReleases(release: PreviousRelease): Promise<{ old: Rollout; next: Rollout }> {
   const { helm } = ensureTools();
   const infrastructure = await bringUpInfrastructure(settings, {});
-  const render = (chart: string, imageTag: string) => {
-    const file = join(dir, 'values.yaml');
-    writeFileSync(file, stringify(runValues(settings, infrastructure, imageTag)));
-    const args = ['template', 'vision', chart, '--kube-version', '1.33.0', '--values', file];
-    return parseManifests(run(helm, args));
-  };
-  const before = render(join(release.folder, 'charts/vision'), release.version);
-  const today = render(chartDir, tag);
+  const render = ({ chart, images }: RunSource) =>
+    parseManifests(renderRun(helm, dir, chart, runValues(settings, images)));
+  const before = render(sourceOf(release));
+  const today = render(await thisSource(settings, helm));
   const given = storeSecret(settings, infrastructure);
   const names = [...serviceNames, ...serviceNames.map((name) => `${name}-replicas`), 'gateway-admin'];
   const common = { dir, hosts: names.map((name) => `vision-${name}`), started: new Set<string>() };

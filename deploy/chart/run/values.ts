@@ -1,5 +1,6 @@
 import { environmentOf, serviceNames } from '../../local/service-environment.ts';
 import type { Infrastructure } from '../../local/infrastructure.ts';
+import { portOf, urlOf } from '../../local/settings.ts';
 import type { Settings } from '../../local/settings.ts';
 import type { Stored } from './cluster.ts';
 
@@ -23,30 +24,37 @@ export function portsOf({ portBase }: Settings, component: string, slot: 0 | Slo
   return { http, health: http + 1, admin: http + 2 };
 }
 
+/** Where the images of a run are, and under which tag when not under that of the chart. */
+export interface RunImages {
+  registry: string;
+  tag?: string;
+}
+
 /** The values of the run: one replica of each, on ports of their own, and the stores of this machine. */
-export function runValues(settings: Settings, infrastructure: Infrastructure, tag: string) {
-  const { S3_ENDPOINT: endpoint, KAFKA_BROKERS: brokers = '' } = environmentOf(
-    { settings, infrastructure, env: {} },
-    'tasks',
-  );
+export function runValues(settings: Settings, image: RunImages) {
   const ports = (name: string) => {
     const { http, health, admin } = portsOf(settings, name, 0);
     return name === 'gateway' ? { http, health, admin } : { http, health };
   };
   return {
-    image: { registry: 'localhost', tag },
+    image,
     secrets: { generate: true },
     database: { existingSecret: 'stores', maxConnections: 150 },
     redis: { existingSecret: 'stores' },
     kafka: {
-      brokers: brokers.split(','),
+      brokers: [`127.0.0.1:${portOf(settings, 'kafka')}`],
       topics: {
         // No number of partitions: what makes the topics here gives them that of this release.
         default: { replicationFactor: 1, minInsyncReplicas: 1 },
         deadLetters: { partitions: 1, replicationFactor: 1, minInsyncReplicas: 1 },
       },
     },
-    objectStore: { endpoint, bucket: 'vision-chart', existingSecret: 'stores', manageBucket: 'create' },
+    objectStore: {
+      endpoint: urlOf(settings, 's3'),
+      bucket: 'vision-chart',
+      existingSecret: 'stores',
+      manageBucket: 'create',
+    },
     // Nothing here enforces them, and stores of this machine have ports of their own.
     networkPolicy: { enabled: false },
     stop: { preStopSeconds: 2, drainDelaySeconds: 3 },

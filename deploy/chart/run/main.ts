@@ -1,7 +1,8 @@
 /**
  * `make chart-run`: what the chart renders, run for real under podman against host programs. Jobs become containers
  * that have to end well, Deployments one container each on ports that values give, HAProxy stands for the Services. The
- * release before this one is installed, upgraded to this one under load, and rolled back. Needs root and the images of
+ * release before this one is installed, upgraded to this one under load, and rolled back; between, a pod of inference
+ * is drained under live streams. `ONLY=drain` installs this release alone for that. Needs root and the images of
  * `make images` (IMAGE_TAG names others, RELEASE the folder of a release, which is then pushed to a registry on
  * loopback and run from there); those of the release before are built when they are not there.
  */
@@ -13,20 +14,21 @@ import { stopAll } from '../../local/down.ts';
 import { installMissing } from '../../local/host-programs.ts';
 import { withLock } from '../../local/lock.ts';
 import { serviceNames } from '../../local/service-environment.ts';
-import { readSettings, say } from '../../local/settings.ts';
+import { readSettings, root, say } from '../../local/settings.ts';
 import { bringUpInfrastructure } from '../../local/up.ts';
 import { parseManifests, podOf } from '../manifests.ts';
 import type { Manifest } from '../manifests.ts';
 import { ensureTools } from '../tools.ts';
 import { endOf, heldInside, memoryOfPods, removePod, startPod, storedIn } from './cluster.ts';
 import type { Cluster, Stored } from './cluster.ts';
+import { drainUnderStreams } from './drain.ts';
 import { newKey } from './key.ts';
 import { startLoad } from './load.ts';
 import { ensureImages, jobsOf, unpackPrevious } from './previous.ts';
 import type { PreviousRelease } from './previous.ts';
 import { startProxy } from './proxy.ts';
 import { renderRun } from './render.ts';
-import { podName, replaceAll, startAll } from './rollout.ts';
+import { addPod, drainPod, podName, replaceAll, startAll } from './rollout.ts';
 import type { Rollout } from './rollout.ts';
 import { sourceOf, thisSource } from './source.ts';
 import type { RunSource } from './source.ts';
@@ -35,6 +37,7 @@ import type { Slot } from './values.ts';
 
 const settings = { ...readSettings(), localDir: join(readSettings().localDir, 'chart'), observe: false };
 const dir = join(settings.localDir, 'pods');
+const parts = (process.env['ONLY'] || 'upgrade,drain').split(',');
 const began = Date.now();
 /** Set once something may be running. */
 let cleanUp = async (): Promise<void> => undefined;
@@ -56,29 +59,52 @@ try {
 say('took', `${Math.round((Date.now() - began) / 1000)} s`);
 
 async function everything(): Promise<void> {
-  installMissing(['podman', 'haproxy']);
+  installMissing(['podman', 'haproxy', 'ffmpeg']);
   mkdirSync(dir, { recursive: true });
   const release = unpackPrevious(dir);
-  await ensureImages(release);
+  if (parts.includes('upgrade')) await ensureImages(release);
   const { old, next } = await bothReleases(release);
   cleanUp = async () => {
     for (const name of next.cluster.started) await removePod(next.cluster, name);
   };
-
-  await runJobs(old.cluster, jobsOf(release, old.manifests));
   proxy = startProxy(settings, dir);
+  if (parts.includes('upgrade')) await upgraded(release, old, next);
+  else await installed(next);
+  if (parts.includes('drain')) {
+    await drainUnderStreams(next, 2, join(root, 'examples/street.mp4'));
+    // Back where it was.
+    await addPod(next, 'inference', 2);
+    await drainPod(next, 'inference', 1);
+  }
+  if (!parts.includes('upgrade')) return;
+  // `helm rollback` runs no job: its hooks are those of installations and upgrades.
+  await underLoad(next, `back to ${release.version}`, () => replaceAll(next, old, 1));
+  await smoke(old);
+}
+
+/** The release before, and this one in its place under load. */
+async function upgraded(release: PreviousRelease, old: Rollout, next: Rollout): Promise<void> {
+  await runJobs(old.cluster, jobsOf(release, old.manifests));
   await startAll(old, 1);
   await smoke(old);
   await underLoad(next, `from ${release.version} to this one`, async () => {
     await runJobs(next.cluster, next.manifests);
     await replaceAll(old, next, 2);
   });
+  await inspected(next);
+}
+
+/** This release alone. */
+async function installed(next: Rollout): Promise<void> {
+  await runJobs(next.cluster, next.manifests);
+  await startAll(next, 2);
+  await inspected(next);
+}
+
+async function inspected(next: Rollout): Promise<void> {
   await lookInside(2);
   say('memory', await memoryOfPods(serviceNames.map((name) => podName(name, 2))));
   await smoke(next);
-  // `helm rollback` runs no job: its hooks are those of installations and upgrades.
-  await underLoad(next, `back to ${release.version}`, () => replaceAll(next, old, 1));
-  await smoke(old);
 }
 
 /** What each release renders for the stores of this machine, which are started here. */

@@ -35,16 +35,24 @@ export async function startAll(rollout: Rollout, slot: Slot): Promise<void> {
 export async function replaceAll(old: Rollout, next: Rollout, to: Slot): Promise<void> {
   const from = to === 1 ? 2 : 1;
   for (const name of serviceNames) {
-    await start(next, name, to);
-    await ready(next, name, to);
-    await setEndpoint(next.settings, name, to, 'ready');
-    await delay(ENDPOINTS_MS);
-    await stop(old, name, from);
+    await addPod(next, name, to);
+    await drainPod(old, name, from);
   }
 }
 
-/** As a kubelet does: the pause of the pod begins while the endpoints still spread the word; SIGTERM comes after it. */
-async function stop({ settings, cluster, manifests }: Rollout, name: string, slot: Slot): Promise<void> {
+/** Adds a pod of a component beside the one in the other slot, as a Deployment that is scaled up does. */
+export async function addPod(rollout: Rollout, name: string, slot: Slot): Promise<void> {
+  await start(rollout, name, slot);
+  await ready(rollout, name, slot);
+  await setEndpoint(rollout.settings, name, slot, 'ready');
+  await delay(ENDPOINTS_MS);
+}
+
+/**
+ * Ends a pod as a kubelet does, at the end of a rollout or on a node that is drained: the pause of the pod begins while
+ * the endpoints still spread the word, SIGTERM comes after it, and SIGKILL when the rest of the grace period is over.
+ */
+export async function drainPod({ settings, cluster, manifests }: Rollout, name: string, slot: Slot): Promise<void> {
   const pod = podNamed(manifests, name);
   const pause = pauseOf(pod);
   await delay(Math.min(ENDPOINTS_MS, 1000 * pause));

@@ -39,6 +39,8 @@ export function runValues(settings: Settings, image: RunImages) {
   return {
     image,
     secrets: { generate: true },
+    // Live streams of this machine.
+    streams: { allowedCidrs: ['127.0.0.1/32'] },
     database: { existingSecret: 'stores', maxConnections: 150 },
     redis: { existingSecret: 'stores' },
     kafka: {

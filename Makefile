@@ -7,7 +7,7 @@ LOCAL := $(NODE) deploy/local/main.ts
 TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
-.PHONY: fresh programs images env compose-check help packages demo test up down status logs restart clean infra
+.PHONY: fresh programs dashboards images env compose-check help packages demo test up down status logs restart clean infra
 .PHONY: rehearse-restore
 .PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
 
@@ -70,6 +70,9 @@ walls: packages ## the tests of decoding and of readers in a restricted containe
 
 chart: packages ## look at the Helm chart: lint, renders, its tests, Kubernetes schemas, alerts; UPDATE=1 keeps new renders
 	@$(NODE) deploy/chart/main.ts
+
+dashboards: packages ## run every query of the dashboards on what make up OBSERVE=1 recorded, and draw them: MINUTES=number
+	@$(WITH_SYSTEM) $(NODE) deploy/dashboards/draw/main.ts
 
 images: packages ## build the seven images (docker, or buildah as root), check their sizes, list what is in them: REPORT=1
 	@$(NODE) deploy/images/main.ts build

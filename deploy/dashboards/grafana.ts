@@ -5,6 +5,9 @@ import type { Choice, Dashboard, Found, Metrics, Panel } from './panels.ts';
 
 const COLUMNS = 24;
 
+/** What never happened has no series. */
+const NOTHING = 'Nothing in this time';
+
 /** A type of Grafana's with the values of its enumerations in place of their names. */
 type Written<T> = T extends string
   ? `${T}`
@@ -62,9 +65,10 @@ function placed(sections: Dashboard['sections']): WrittenPanel[] {
     list.push({ id: list.length + 1, type: 'row', title, collapsed: false, gridPos: at(0, y, COLUMNS, 1), panels: [] });
     y += 1;
     let x = 0;
-    const height = panels.every(({ shows }) => shows === 'number') ? 4 : 8;
+    const areNumbers = panels.every(({ shows }) => shows === 'number');
+    const height = areNumbers ? 4 : 8;
     for (const panel of panels) {
-      const width = panel.width ?? Math.max(4, Math.floor(COLUMNS / Math.min(panels.length, 3)));
+      const width = panel.width ?? Math.floor(COLUMNS / Math.min(panels.length, areNumbers ? 6 : 3));
       if (x + width > COLUMNS) [x, y] = [0, y + height];
       list.push({ id: list.length + 1, gridPos: at(x, y, width, height), ...drawn(panel) });
       x += width;
@@ -99,6 +103,7 @@ function drawnMetrics({ shows, title, reads, unit, queries, traces, repeat, ...l
       defaults: {
         unit,
         min: 0,
+        noValue: NOTHING,
         custom,
         ...coloured(shows, limits),
         links: traces ? [{ title: 'Traces behind this', targetBlank: true, url: searchFor(traces) }] : [],

@@ -18,16 +18,16 @@ const safe: Section = {
       'Put aside',
       'Records in dead letter topics since the time shown began; each waits for visionctl dlq.',
       [query('{{group}}', sum(group, growth('vision_consumer_dead_letters_total')))],
-      { unit: 'short', red: 1, width: 8 },
+      { unit: 'short', red: 1, width: 12 },
     ),
     number(
       'Gone unread',
-      'Times that records were removed before they were handled, or a database lost commits.',
+      'Times that records were removed before they were handled, or a database lost commits; the log says in which group.',
       [
-        query('gaps {{group}}', sum(group, growth('vision_consumer_gaps_total'))),
-        query('rewinds {{group}}', sum(group, growth('vision_consumer_rewinds_total'))),
+        query('gaps', sum('', growth('vision_consumer_gaps_total'))),
+        query('rewinds', sum('', growth('vision_consumer_rewinds_total'))),
       ],
-      { unit: 'short', red: 1, width: 8 },
+      { unit: 'short', red: 1, width: 4 },
     ),
   ],
 };

@@ -1,7 +1,7 @@
 import { lines, number, query, stack, table } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
-import { FAILED } from './outcomes.ts';
-import { gauge, growth, happened, max, orZero, quantile, rate, recorded, sum } from './promql.ts';
+import { ENDS_BY_ITSELF, FAILED } from './outcomes.ts';
+import { gauge, happened, max, orZero, quantile, rate, recorded, sum } from './promql.ts';
 
 const REQUESTS = 'vision_gateway_requests_total';
 
@@ -78,7 +78,7 @@ const changes: Section = {
     table(
       'Acts of operators',
       'Keys made and revoked, and maintenance switched, over the time shown.',
-      [query('', `${sum('action', growth('vision_gateway_operator_acts_total'))} > 0`)],
+      [query('', `${sum('action', happened('vision_gateway_operator_acts_total'))} > 0`)],
       { unit: 'short', width: 8 },
     ),
   ],
@@ -129,8 +129,8 @@ const asked: Section = {
     ),
     lines(
       'Time to the last byte, p95',
-      'By operation; creates with a body include the time in which the caller sends it.',
-      [query('{{operation}}', quantile(0.95, 'vision_gateway_request_duration_seconds', 'operation'))],
+      'By operation, without streams and downloads; creates with a body include the time in which the caller sends it.',
+      [query('{{operation}}', quantile(0.95, 'vision_gateway_request_duration_seconds', 'operation', ENDS_BY_ITSELF))],
       {
         unit: 's',
         traces:

@@ -1,4 +1,4 @@
-import { COUNTS, FAILED, TIMED_OUT, TRACE_TIMED_OUT } from './outcomes.ts';
+import { COUNTS, ENDS_BY_ITSELF, FAILED, TIMED_OUT, TRACE_TIMED_OUT } from './outcomes.ts';
 import { heatmap, lines, number, query, stack, states, table } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
 import {
@@ -125,27 +125,30 @@ const where: Section = {
   panels: [
     lines(
       'p99 as a share of the limit',
-      'The ten kinds of calls that come nearest to their limit of time: a line that climbs towards 1 is a timeout that has not happened yet.',
+      'The ten kinds of calls that come nearest to their limit of time: a line that climbs towards 1 is a timeout that has not happened yet. Streams and downloads, which last as long as their reader, are left out.',
       [
         query(
           '{{upstream}} {{operation}}',
-          `topk(10, ${quantileOfRare(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))})`,
+          `topk(10, ${quantileOfRare(0.99, CALLS, 'upstream, operation', ENDS_BY_ITSELF, ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))})`,
         ),
       ],
-      { unit: 'percentunit', traces: tracesOfUpstream },
+      { unit: 'percentunit', width: 12, traces: tracesOfUpstream },
     ),
     heatmap(
       'Time of calls to the chosen upstreams',
       'Dark bands are where most calls end; a second band at a limit is a part of the calls that hangs. Choose one upstream above.',
       [query('{{le}}', buckets(CALLS, ...CHOSEN))],
-      { unit: 's' },
+      { unit: 's', width: 12 },
     ),
     lines(
       'Time of calls to $upstream, p99, and their limits',
       'The slowest calls of each kind beside the limit in force, one panel for each upstream; where they meet, calls are cut.',
       [
-        query('{{operation}} p99', quantileOfRare(0.99, CALLS, 'operation', ...CHOSEN)),
-        query('{{operation}} limit', max('operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))),
+        query('{{operation}} p99', quantileOfRare(0.99, CALLS, 'operation', ENDS_BY_ITSELF, ...CHOSEN)),
+        query(
+          '{{operation}} limit',
+          max('operation', gauge('vision_upstream_limit_seconds', ENDS_BY_ITSELF, ...CHOSEN)),
+        ),
       ],
       { unit: 's', width: 24, repeat: 'upstream' },
     ),

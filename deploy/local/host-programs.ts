@@ -36,7 +36,7 @@ const packages = {
   minisign: 'minisign',
   registry: 'docker-registry',
   skopeo: 'skopeo',
-  // For the picture of `make why`.
+  // For the pictures of `make why` and `make dashboards`.
   chromium: 'chromium-headless-shell',
   // For the chart only.
   haproxy: 'haproxy',

@@ -1,0 +1,30 @@
+/** What is drawn of a dashboard's JSON, as Grafana reads it. */
+export interface DrawnPanel {
+  type: string;
+  title: string;
+  description?: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  datasource?: { type: string };
+  repeat?: string;
+  fieldConfig?: {
+    defaults: {
+      unit?: string;
+      noValue?: string;
+      custom?: { stacking?: object; fillOpacity?: number };
+      thresholds?: { steps: { color: string; value: number | null }[] };
+    };
+  };
+  targets?: Target[];
+}
+
+export interface Target {
+  expr?: string;
+  legendFormat?: string;
+  instant?: boolean;
+}
+
+export interface DrawnDashboard {
+  title: string;
+  panels: DrawnPanel[];
+  templating: { list: { name: string; type: string; query: string }[] };
+}

@@ -18,8 +18,9 @@ try {
   await stopAll(settings);
   rmSync(settings.localDir, { recursive: true, force: true });
   mkdirSync(settings.localDir, { recursive: true });
-  const release = givenRelease() ?? (await ownRelease());
+  // Before minutes of building, in which the checkout may move on.
   const [commit = ''] = buildVersion(root).commit.split('-');
+  const release = givenRelease() ?? (await ownRelease());
   await proveRelease(settings, { ...release, version: basename(release.folder), commit });
   const withoutImages = process.env['WITHOUT'] === 'images';
   say(

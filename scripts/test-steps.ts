@@ -47,7 +47,7 @@ export const steps: Step[] = [
   {
     name: 'integration',
     needs: 'infrastructure',
-    programs: ['openssl'],
+    programs: ['openssl', 'mosquitto'],
     // These wait more than half of their time: for leases, answers and processes.
     command: jest('integration', '--maxWorkers=6'),
   },

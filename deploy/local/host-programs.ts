@@ -32,6 +32,8 @@ const packages = {
   prometheus: 'prometheus',
   alertmanager: 'prometheus-alertmanager',
   amtool: 'prometheus-alertmanager',
+  // A broker for tests of MQTT endpoints.
+  mosquitto: 'mosquitto',
   // For `make release`.
   minisign: 'minisign',
   registry: 'docker-registry',
@@ -53,6 +55,7 @@ const finders: Partial<Record<HostProgram, () => string | undefined>> = {
   registry: () => onPath('docker-registry'),
   nginx: () => existing('/usr/lib/nginx/modules/ngx_rtmp_module.so'),
   gstRtsp: () => globSync('/usr/lib/*/girepository-1.0/GstRtspServer-1.0.typelib')[0],
+  mosquitto: () => onPath('mosquitto') ?? existing('/usr/sbin/mosquitto'),
   libfaketime: () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0],
 };
 

@@ -94,6 +94,7 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     // So do receivers of webhooks, which need no certificate here.
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
     WEBHOOK_ALLOW_HTTP: 'true',
+    MQTT_ALLOW_PLAIN: 'true',
     // Tests and benches look at many streams for one caller, and wait for the answer to each one that is not there.
     PROBES_AT_ONCE: '1000',
     PROBES_PER_MINUTE: '6000',

@@ -36,6 +36,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Alarms', description: 'Store alarm rules, try them on stored frames, read and review alarms.' },
       { name: 'Events', description: 'Read what happened to your tasks, as pages or as a stream.' },
       { name: 'Webhooks', description: 'Have events sent to your own server, signed.' },
+      { name: 'MQTT', description: 'Have events published to your own MQTT broker.' },
       { name: 'Links', description: 'Share one path with clients that cannot send an API key.' },
       { name: 'Images', description: 'Detect objects in 1 to 10 images per call.' },
       { name: 'Account', description: 'Quota usage.' },

@@ -36,6 +36,7 @@ the defaults of the code. (root, name, c)
 {{- with $v.streams.dnsServers -}}{{- $_ := set $w "STREAM_DNS_SERVERS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- with $v.webhooks.allowedCidrs -}}{{- $_ := set $w "WEBHOOK_ALLOWED_CIDRS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- with $v.webhooks.allowedPorts -}}{{- $_ := set $w "WEBHOOK_ALLOWED_PORTS" (dict "value" (join "," .)) -}}{{- end -}}
+{{- with $v.webhooks.mqttPorts -}}{{- $_ := set $w "MQTT_ALLOWED_PORTS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- with $v.webhooks.dnsServers -}}{{- $_ := set $w "WEBHOOK_DNS_SERVERS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- range $name, $file := include "vision.files" . | fromJson -}}
 {{- $_ := set $w $name (dict "value" $file.path) -}}

@@ -208,6 +208,8 @@ spec:
     {{- end }}
     {{- if .facts.sendsWebhooks }}
     {{- include "vision.namedAddressRules" (dict "root" .root "name" .name "rules" .root.Values.webhooks "setting" "WEBHOOK_ALLOWED_PORTS") | nindent 4 }}
+    {{- $brokers := dict "allowedPorts" .root.Values.webhooks.mqttPorts }}
+    {{- include "vision.namedAddressRules" (dict "root" .root "name" .name "rules" $brokers "setting" "MQTT_ALLOWED_PORTS") | nindent 4 }}
     {{- end }}
 {{- end }}
 {{- end -}}

@@ -52,6 +52,9 @@ export const publicReasons = {
     too_many_buckets: 'The time has too many buckets of this size; send a larger `bucket_ms`.',
     webhook_url_invalid:
       '`url` is missing, malformed, or names a scheme, user, host or port that is not allowed for webhooks.',
+    mqtt_url_invalid:
+      '`url` is missing, malformed, or names a scheme, user, path, host or port that is not allowed for MQTT brokers.',
+    mqtt_login_invalid: 'A certificate or private key of an MQTT endpoint cannot be used.',
     secret_invalid: '`secret` is not `whsec_` and 24 to 64 random bytes in base64.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
     not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
@@ -125,7 +128,7 @@ export const publicReasons = {
     object_store_unavailable: 'The object store is unreachable.',
     object_store_busy: 'The object store is at its limit of concurrent requests.',
     spool_unavailable: 'Received images could not be written to local disk.',
-    webhooks_not_configured: 'The service has no keys for webhooks.',
+    webhooks_not_configured: 'The service has no keys for webhook and MQTT endpoints.',
     links_not_configured: 'The service has no keys for links.',
     openapi_document_missing: 'The OpenAPI document could not be read.',
   },
@@ -145,6 +148,7 @@ export const publicReasons = {
     rule_not_found: 'The subject has no alarm rule of this name.',
     alarm_not_found: 'The alarm does not exist, has expired, or belongs to another subject.',
     endpoint_not_found: 'The webhook endpoint does not exist.',
+    mqtt_endpoint_not_found: 'The MQTT endpoint does not exist.',
     endpoint_disabled: 'The webhook endpoint is disabled; enable it first.',
     delivery_not_found: 'The delivery does not exist, or its event is no longer retained.',
     limit_reached: 'The subject has as many resources of this kind as it may have; `details.limit` names the limit.',

@@ -49,6 +49,10 @@ export const operationScopes: Record<string, KeyScope> = {
   recoverWebhookEndpoint: 'notify',
   listWebhookDeliveries: 'notify',
   redeliverWebhook: 'notify',
+  listMqttEndpoints: 'notify',
+  putMqttEndpoint: 'notify',
+  getMqttEndpoint: 'notify',
+  deleteMqttEndpoint: 'notify',
   getUsage: 'read',
   getUsageDays: 'read',
 };

@@ -90,6 +90,7 @@ export const overlays: Record<string, Schema> = {
   'streams.dnsServers': texts,
   'webhooks.allowedCidrs': cidrs,
   'webhooks.allowedPorts': ports,
+  'webhooks.mqttPorts': ports,
   'webhooks.dnsServers': texts,
   'tracing.endpoint': address,
   'tracing.sampler': {

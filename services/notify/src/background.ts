@@ -7,17 +7,21 @@ import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { createLookup } from '@vision/shared/net/name-lookup';
 import { readPorts } from '@vision/shared/net/stream-ports';
 import { createSecretBox } from '@vision/shared/secret-box';
+import { createConnectMqtt } from './clients/connect-mqtt.ts';
 import { createPostWebhook } from './clients/post-webhook.ts';
 import { webhookCertificates } from './config.ts';
 import type { Config } from './config.ts';
 import { SOME_BEHIND } from './db/dispatch.ts';
+import { SOME_MQTT_DUE } from './db/mqtt-leases.ts';
 import { SOME_DUE } from './db/webhook-deliveries.ts';
 import { createDeliverer } from './use-cases/deliver-webhooks.ts';
 import type { Deps, WebhookTools } from './use-cases/deps.ts';
 import { dispatchEvents } from './use-cases/dispatch-events.ts';
 import { removeDeletedEndpoints } from './use-cases/remove-deleted-endpoints.ts';
+import { resealBrokers } from './use-cases/reseal-brokers.ts';
 import { resealWebhooks } from './use-cases/reseal-webhooks.ts';
 import { runRetention } from './use-cases/run-retention.ts';
+import { createMqttServer } from './use-cases/serve-mqtt.ts';
 import { tellWebhookState } from './use-cases/tell-webhook-state.ts';
 
 /** What runs beside requests and consumers. */
@@ -26,15 +30,17 @@ export interface Background {
   stop: () => Promise<void>;
 }
 
-/** Builds what webhooks are sent with; undefined without keys. */
+/** Builds what webhooks and MQTT messages are sent with; undefined without keys. */
 export function createWebhookTools(config: Config): WebhookTools | undefined {
   const { WEBHOOK_KEYS: keys } = config;
   const [current] = keys ?? [];
   if (!keys || !current) return undefined;
-  const policy = createAddressPolicy(config.WEBHOOK_ALLOWED_CIDRS, {
-    isAllowedPort: readPorts(config.WEBHOOK_ALLOWED_PORTS),
-    lookup: createLookup(config.WEBHOOK_DNS_SERVERS),
-  });
+  const lookup = createLookup(config.WEBHOOK_DNS_SERVERS);
+  const policyFor = (ports: string[]) =>
+    createAddressPolicy(config.WEBHOOK_ALLOWED_CIDRS, { isAllowedPort: readPorts(ports), lookup });
+  const policy = policyFor(config.WEBHOOK_ALLOWED_PORTS);
+  const mqttPolicy = policyFor(config.MQTT_ALLOWED_PORTS);
+  const ca = webhookCertificates(config);
   return {
     box: createSecretBox(keys),
     keyVersion: current.version,
@@ -43,8 +49,17 @@ export function createWebhookTools(config: Config): WebhookTools | undefined {
       policy,
       connectMs: config.WEBHOOK_CONNECT_MS,
       totalMs: config.WEBHOOK_TIMEOUT_MS,
-      ca: webhookCertificates(config),
+      ca,
     }),
+    mqtt: {
+      rules: { policy: mqttPolicy, allowsPlain: config.MQTT_ALLOW_PLAIN },
+      connect: createConnectMqtt({
+        policy: mqttPolicy,
+        connectMs: config.MQTT_CONNECT_MS,
+        ackMs: config.MQTT_ACK_MS,
+        ca,
+      }),
+    },
   };
 }
 
@@ -53,10 +68,12 @@ export interface BackgroundOptions {
   logger: Logger;
   /** Rings when there are events or deliveries to send. */
   webhookBell: Bell;
+  /** Rings when MQTT endpoints were changed. */
+  mqttBell: Bell;
 }
 
 /** Builds the loops of the service. */
-export function createBackground(deps: Deps, { config, logger, webhookBell }: BackgroundOptions): Background {
+export function createBackground(deps: Deps, { config, logger, ...bells }: BackgroundOptions): Background {
   const retention = createPoller({
     name: 'event-retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
@@ -67,7 +84,7 @@ export function createBackground(deps: Deps, { config, logger, webhookBell }: Ba
     },
   });
   const parts: Background[] = [retention, deps.watch];
-  if (deps.webhooks) parts.push(createWebhookLoops({ ...deps, webhooks: deps.webhooks }, logger, webhookBell));
+  if (deps.webhooks) parts.push(createWebhookLoops({ ...deps, webhooks: deps.webhooks }, logger, bells));
   return {
     start: () => parts.forEach((part) => part.start()),
     stop: async () => {
@@ -80,7 +97,9 @@ export function createBackground(deps: Deps, { config, logger, webhookBell }: Ba
 const IDLE_MS = 30_000;
 const LOOK_MS = 2_000;
 
-function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Logger, bell: Bell): Background {
+type Bells = Pick<BackgroundOptions, 'webhookBell' | 'mqttBell'>;
+
+function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Logger, bells: Bells): Background {
   const { db } = deps;
   const deliverer = createDeliverer({ ...deps, logger, intervalMs: IDLE_MS });
   const dispatcher = createPoller({
@@ -88,7 +107,7 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     intervalMs: IDLE_MS,
     maxBackoffMs: 2_000,
     logger,
-    bell,
+    bell: bells.webhookBell,
     run: async () => {
       const moved = await dispatchEvents(deps);
       // Also for deliveries that requests have made, with the same bell.
@@ -96,6 +115,7 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
       return moved;
     },
   });
+  const mqtt = createMqttServer({ ...deps, logger, bell: bells.mqttBell });
   const looks = createLooks({
     db,
     logger,
@@ -103,6 +123,7 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     looks: [
       { isSome: SOME_BEHIND, wake: dispatcher.wake },
       { isSome: SOME_DUE, wake: deliverer.wake },
+      { isSome: SOME_MQTT_DUE, wake: mqtt.wake },
     ],
   });
   const upkeep = createPoller({
@@ -112,6 +133,7 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     run: async () => {
       await tellWebhookState(deps);
       await resealWebhooks(deps);
+      await resealBrokers(deps);
       await removeDeletedEndpoints(deps);
       return 0;
     },
@@ -121,9 +143,10 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     start: () => {
       for (const poller of pollers) poller.start();
       deliverer.start();
+      mqtt.start();
     },
     stop: async () => {
-      await Promise.all([...pollers.map((poller) => poller.stop()), deliverer.stop()]);
+      await Promise.all([...pollers.map((poller) => poller.stop()), deliverer.stop(), mqtt.stop()]);
     },
   };
 }

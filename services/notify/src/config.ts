@@ -37,20 +37,24 @@ export const configSchema = z.object({
   WEBHOOK_KEYS: secretKeys
     .optional()
     .describe(
-      'Encryption keys of webhook addresses and secrets: 32 bytes in base64, optionally <version>:<key>, comma separated; the first encrypts, all decrypt. Without it there are no webhooks',
+      'Encryption keys of addresses and secrets of webhook and MQTT endpoints: 32 bytes in base64, optionally <version>:<key>, comma separated; the first encrypts, all decrypt. Without it there are neither webhooks nor MQTT endpoints',
     ),
   WEBHOOK_ALLOW_HTTP: flag(false).describe('Whether webhook addresses may begin with http://'),
   WEBHOOK_ALLOWED_PORTS: list('443').describe(
     'Ports and port ranges that webhook addresses may use; addresses in WEBHOOK_ALLOWED_CIDRS may use any port',
   ),
-  WEBHOOK_ALLOWED_CIDRS: list('').describe('Non-public networks that webhook addresses may point to, on any port'),
+  WEBHOOK_ALLOWED_CIDRS: list('').describe('Non-public networks that webhook and MQTT addresses may point to, on any port'),
+  MQTT_ALLOW_PLAIN: flag(false).describe('Whether addresses of MQTT brokers may begin with mqtt://, without TLS'),
+  MQTT_ALLOWED_PORTS: list('8883').describe(
+    'Ports and port ranges that addresses of MQTT brokers may use; addresses in WEBHOOK_ALLOWED_CIDRS may use any port',
+  ),
   WEBHOOK_DNS_SERVERS: list('').describe(
-    'Name servers for webhook hosts, IP addresses with an optional :port; default: those of the system',
+    'Name servers for hosts of webhooks and MQTT brokers, IP addresses with an optional :port; default: those of the system',
   ),
   WEBHOOK_CA_FILE: z
     .string()
     .optional()
-    .describe('PEM file with certificate authorities for webhooks, in addition to those of Node.js'),
+    .describe('PEM file with certificate authorities for webhooks and MQTT brokers, in addition to those of Node.js'),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
@@ -64,6 +68,10 @@ export const constants = {
   WEBHOOK_CONNECT_MS: 3_000,
   /** Longest time for one webhook, up to the head of the answer; a delivery is leased for longer than 30 s. */
   WEBHOOK_TIMEOUT_MS: 15_000,
+  /** Longest time to resolve the name of an MQTT broker, connect, and be logged in. */
+  MQTT_CONNECT_MS: 10_000,
+  /** Longest time until a broker acknowledges a message. */
+  MQTT_ACK_MS: 30_000,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

@@ -2,6 +2,7 @@ import { buckets } from '@vision/shared/telemetry/buckets';
 import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 import { attemptOutcomes } from './domain/delivery.ts';
 import { eventTypes } from './domain/event.ts';
+import { mqttFailures } from './domain/mqtt-failure.ts';
 
 /** What notify measures. */
 export const metrics = {
@@ -44,6 +45,26 @@ export const metrics = {
   disabled: counter('vision.notify.webhook_endpoints_disabled', {
     meaning: 'Endpoints that were disabled: no answer for three days, 410, or their API key has ended',
     labels: { reason: ['failing', 'gone', 'key_revoked', 'no_key'] },
+  }),
+  mqttAge: histogram('vision.notify.mqtt_age', {
+    meaning: 'From an event to the acknowledgement of a broker',
+    buckets: buckets.lag,
+  }),
+  mqttFailures: counter('vision.notify.mqtt_failures', {
+    meaning: 'Connections to brokers of callers that failed or ended, by how',
+    labels: { failure: mqttFailures },
+  }),
+  mqttConnected: gauge('vision.notify.mqtt_connected', {
+    meaning: 'MQTT endpoints that a process is connected for; the same from each replica',
+  }),
+  mqttWaiting: gauge('vision.notify.mqtt_waiting', {
+    unit: 's',
+    meaning:
+      'Longest time that an MQTT endpoint has waited for a process to connect to it, 0 when none waits; pauses after ' +
+      'failures do not count',
+  }),
+  mqttOff: gauge('vision.notify.mqtt_endpoints_off', {
+    meaning: 'MQTT endpoints that were disabled because their broker failed for three days',
   }),
   disabledNow: gauge('vision.notify.webhook_endpoints_off', {
     meaning: 'Endpoints that are disabled because they failed or are gone, until their owners enable or delete them',

@@ -53,7 +53,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs: keptMs(config) });
-  const webhookBell = createBell();
+  const [webhookBell, mqttBell] = [createBell(), createBell()];
   const busy = createBusyCounts();
 
   const deps: Deps = {
@@ -68,10 +68,11 @@ export async function createService(config: Config, { logger, onFatal }: Service
     busy,
     webhooks: createWebhookTools(config),
     wakeWebhooks: webhookBell.ring,
+    wakeMqtt: mqttBell.ring,
     settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
   };
   const consumer = createConsumer({ db, kafka, groupId: 'notify', subscriptions: subscriptions(deps), onFatal });
-  const background = createBackground(deps, { config, logger, webhookBell });
+  const background = createBackground(deps, { config, logger, webhookBell, mqttBell });
 
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });

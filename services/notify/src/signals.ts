@@ -3,6 +3,7 @@ import { createCounter, createGauge, createHistogram } from '@vision/shared/tele
 import type { StoredRule } from './domain/alarm-rule.ts';
 import type { AttemptOutcome, DisabledReason } from './domain/delivery.ts';
 import type { NewEvent } from './domain/event.ts';
+import type { MqttFailure } from './domain/mqtt-failure.ts';
 import { metrics } from './metrics.ts';
 
 /** Rows that retention removed. */
@@ -66,6 +67,7 @@ export function createSignals(logger: Logger) {
     endpointsResealed: (endpoints: number) => {
       logger.info({ endpoints }, 'webhook endpoints were encrypted with the first key');
     },
+    ...createMqttSignals(logger, events),
     webhooksStand: createWebhookGauges(),
     retentionRan: (removed: Removed) => {
       if (Object.values(removed).some((count) => count > 0)) logger.info(removed, 'expired events were removed');
@@ -80,6 +82,44 @@ interface FailedWebhook {
   event_id: string;
   host: string;
   status?: number | undefined;
+}
+
+/** What is told of connections to brokers. */
+function createMqttSignals(logger: Logger, events: ReturnType<typeof createCounter>) {
+  const age = createHistogram(metrics.mqttAge);
+  const failures = createCounter(metrics.mqttFailures);
+  return {
+    /** `ageMs`: from the event to the acknowledgement. */
+    mqttPublished: (ageMs: number) => {
+      age.record(Math.max(0, ageMs) / 1000);
+    },
+    mqttConnected: (host: string) => {
+      logger.info({ host }, 'connected to an MQTT broker');
+    },
+    mqttFailed: (failure: MqttFailure, host: string) => {
+      failures.add(1, { failure });
+      logger.info({ host, failure }, 'the connection to an MQTT broker failed or ended');
+    },
+    mqttDisabled: (host: string, event: NewEvent) => {
+      events.add(1, { type: event.type });
+      logger.warn({ subject: event.subject, event_id: event.eventId, host }, 'an MQTT endpoint was disabled');
+    },
+    brokersResealed: (endpoints: number) => {
+      logger.info({ endpoints }, 'MQTT endpoints were encrypted with the first key');
+    },
+    mqttStands: createMqttGauges(),
+  };
+}
+
+function createMqttGauges() {
+  const connected = createGauge(metrics.mqttConnected);
+  const waiting = createGauge(metrics.mqttWaiting);
+  const off = createGauge(metrics.mqttOff);
+  return (state: { connected: number; waiting_s: number; disabled: number }) => {
+    connected.record(state.connected);
+    waiting.record(state.waiting_s);
+    off.record(state.disabled);
+  };
 }
 
 function createWebhookGauges() {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EndedKey } from '@vision/contracts/webhook-keys';
 import { testToken } from '@vision/shared/testing/service-keys';
+import { until } from '@vision/shared/testing/until';
+import { acknowledges, startFakeBroker } from './brokers.ts';
 import { startReceiver, status } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';
@@ -10,7 +12,7 @@ import { isAll, newSubject, webhooksOf } from './webhook-support.ts';
 let notify: TestNotify;
 let receiver: Receiver;
 beforeAll(async () => {
-  notify = await startNotify();
+  notify = await startNotify({ MQTT_ALLOW_PLAIN: 'true' });
   receiver = await startReceiver();
 });
 afterAll(async () => {
@@ -95,4 +97,25 @@ test('keys are listed a page at a time, each once', async () => {
   };
   expect(await after(`after_subject=${subject}`)).toEqual(['key-1', 'key-2']);
   expect(await after(`after_subject=${subject}&after_key=key-1`)).toEqual(['key-2']);
+});
+
+test('an MQTT endpoint of a revoked key is disconnected and disabled, with an event', async () => {
+  const subject = newSubject();
+  const open = await startFakeBroker(acknowledges);
+  const path = '/v1/vision/mqtt-endpoints/home';
+  const get = () => ask('GET', path, { subject });
+  try {
+    await ask('PUT', path, { subject, keyId: 'key-1' }, { url: `mqtt://127.0.0.1:${open.port}` });
+    await until(async () => 'connected_since' in (await get()));
+    expect(await keysOf(subject)).toEqual(['key-1']);
+    expect(await end({ subject, key_id: 'key-1', reason: 'key_revoked' })).toEqual({ endpoints: 1, deliveries: 0 });
+    await until(() => open.received.some(({ cmd }) => cmd === 'disconnect'));
+    await notify.tell(task({ subject }));
+    expect(await get()).toMatchObject({ enabled: false, disabled_reason: 'key_revoked' });
+    const { items } = await notify.page('', subject);
+    expect(items.map(({ type }) => type)).toEqual(['mqtt_endpoint.disabled', 'task.running']);
+    expect(open.received.filter(({ cmd }) => cmd === 'publish')).toEqual([]);
+  } finally {
+    await open.close();
+  }
 });

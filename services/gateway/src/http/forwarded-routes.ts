@@ -177,6 +177,15 @@ export const forwarded: Forwarded[] = [
     path: '/v1/vision/webhook-deliveries/{delivery_id}/redeliver',
     owner: 'notify',
   },
+  { operation: 'listMqttEndpoints', method: 'get', path: '/v1/vision/mqtt-endpoints', owner: 'notify' },
+  { operation: 'putMqttEndpoint', method: 'put', path: '/v1/vision/mqtt-endpoints/{endpoint_id}', owner: 'notify' },
+  { operation: 'getMqttEndpoint', method: 'get', path: '/v1/vision/mqtt-endpoints/{endpoint_id}', owner: 'notify' },
+  {
+    operation: 'deleteMqttEndpoint',
+    method: 'delete',
+    path: '/v1/vision/mqtt-endpoints/{endpoint_id}',
+    owner: 'notify',
+  },
   { operation: 'getUsage', method: 'get', path: '/v1/vision/usage', owner: 'quota' },
   { operation: 'getUsageDays', method: 'get', path: '/v1/vision/usage/days', owner: 'quota' },
 ];

@@ -8,8 +8,10 @@ export async function readKeys(
   limit: number,
 ): Promise<WebhookKey[]> {
   const { rows } = await db.raw<{ rows: WebhookKey[] }>(
-    `select subject, key_id from webhook_endpoints
-      where is_enabled and (subject, coalesce(key_id, '')) > (:subject, :keyId)
+    `select subject, key_id from (
+       select subject, key_id from webhook_endpoints where is_enabled
+       union all select subject, key_id from mqtt_endpoints where is_enabled) as endpoints
+      where (subject, coalesce(key_id, '')) > (:subject, :keyId)
       group by subject, key_id order by subject, coalesce(key_id, '') limit :limit`,
     // Before the first subject, and before the endpoints without a key.
     { subject: after.subject ?? '', keyId: after.key_id ?? '', limit },

@@ -13,8 +13,12 @@ export const taskEventTypes = [
 /** Types of events about alarms. Each alarm has one that it opened before all others. */
 export const alarmEventTypes = ['alarm.opened', 'alarm.updated', 'alarm.closed'] as const;
 
-/** Types of events about webhook endpoints. */
-export const endpointEventTypes = ['webhook_endpoint.disabled', 'webhook_endpoint.test'] as const;
+/** Types of events about webhook and MQTT endpoints. */
+export const endpointEventTypes = [
+  'webhook_endpoint.disabled',
+  'webhook_endpoint.test',
+  'mqtt_endpoint.disabled',
+] as const;
 
 /** Events that an endpoint was not sent, or that expired before a reader read them. */
 export const MISSED = 'events.missed';

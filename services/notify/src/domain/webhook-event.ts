@@ -1,6 +1,7 @@
 import { eventIdOf } from './event.ts';
 import type { EventType, NewEvent } from './event.ts';
 import type { DisabledReason } from './delivery.ts';
+import type { MqttDisabledReason } from './mqtt-failure.ts';
 
 interface About {
   subject: string;
@@ -19,6 +20,13 @@ const eventOf = ({ subject, occurredAt }: About, type: EventType, fact: string, 
 /** Tells the owner that an endpoint gets no more webhooks. */
 export const disabledEvent = (about: About, key: string, reason: DisabledReason): NewEvent =>
   eventOf(about, 'webhook_endpoint.disabled', `disabled ${key} ${about.occurredAt.getTime()}`, {
+    endpoint_id: about.endpointId,
+    reason,
+  });
+
+/** Tells the owner that nothing more is published to a broker. */
+export const mqttDisabledEvent = (about: About, key: string, reason: MqttDisabledReason): NewEvent =>
+  eventOf(about, 'mqtt_endpoint.disabled', `disabled ${key} ${about.occurredAt.getTime()}`, {
     endpoint_id: about.endpointId,
     reason,
   });

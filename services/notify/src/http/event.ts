@@ -7,7 +7,7 @@ import { MISSED, alarmEventTypes, endpointEventTypes, taskEventTypes } from '../
 import { alarm, exampleAlarm } from './alarm.ts';
 
 const sequence = z.int().min(1).meta({ format: 'int64' });
-const endpointId = z.string().describe('`endpoint_id` of the webhook endpoint');
+const endpointId = z.string().describe('`endpoint_id` of the webhook or MQTT endpoint');
 
 const taskEventData = z
   .object({
@@ -28,11 +28,12 @@ const endpointEventData = z
       .enum(disabledReasons)
       .optional()
       .describe(
-        'Reason of `webhook_endpoint.disabled`: `failing` for three days, `gone` (the receiver answered 410), ' +
-          '`key_revoked` (the API key that changed the endpoint last was revoked), or `no_key` (you had no valid API key)',
+        'Reason of `webhook_endpoint.disabled` and `mqtt_endpoint.disabled`: `failing` for three days, `gone` (the ' +
+          'receiver answered 410), `key_revoked` (the API key that changed the endpoint last was revoked), or `no_key` ' +
+          '(you had no valid API key)',
       ),
   })
-  .meta({ id: 'WebhookEndpointEventData', description: 'Data of events about a webhook endpoint' });
+  .meta({ id: 'WebhookEndpointEventData', description: 'Data of events about a webhook or MQTT endpoint' });
 
 const missedEventData = z
   .object({
@@ -58,10 +59,10 @@ export const taskEvent = z
   .object({ ...head, type: z.enum(taskEventTypes).describe(TYPE), data: taskEventData })
   .meta({ id: 'TaskEvent', description: 'Something that happened to a video task' });
 
-/** Events about a webhook endpoint. */
+/** Events about a webhook or MQTT endpoint. */
 export const endpointEvent = z
   .object({ ...head, type: z.enum(endpointEventTypes).describe(TYPE), data: endpointEventData })
-  .meta({ id: 'WebhookEndpointEvent', description: 'A webhook endpoint was disabled, or tested' });
+  .meta({ id: 'WebhookEndpointEvent', description: 'A webhook or MQTT endpoint was disabled, or a webhook tested' });
 
 /** Events about an alarm. */
 export const alarmEvent = z

@@ -42,7 +42,7 @@ export const webhookDocs: WebhookDoc[] = [
   },
   {
     name: 'webhookEndpointEvent',
-    summary: 'A webhook endpoint was disabled or tested',
+    summary: 'A webhook or MQTT endpoint was disabled, or a webhook tested',
     description: `${SIGNED} A test is sent to the tested endpoint only.`,
     schema: endpointEvent,
     example: exampleTestEvent,

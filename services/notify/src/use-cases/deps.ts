@@ -4,9 +4,11 @@ import type { EventProducer } from '@vision/kafka/producer';
 import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { StatusReader } from '@vision/shared/status/status';
+import type { ConnectMqtt } from '../clients/connect-mqtt.ts';
 import type { PostWebhook } from '../clients/post-webhook.ts';
 import type { EventCursorCodec } from '../domain/cursor.ts';
 import type { DeliveryCursorCodec } from '../domain/delivery-query.ts';
+import type { MqttRules } from '../domain/mqtt-broker.ts';
 import type { WebhookRules } from '../domain/webhook-url.ts';
 import type { Signals } from '../signals.ts';
 import type { BusyCounts } from './busy-counts.ts';
@@ -34,16 +36,19 @@ export interface Deps {
   wakeWebhooks: () => void;
   /** Webhooks under way in this process. */
   busy: BusyCounts;
+  /** Connects to new and changed MQTT endpoints now. */
+  wakeMqtt: () => void;
   settings: Settings;
 }
 
-/** What webhooks are sent with. */
+/** What webhooks and MQTT messages are sent with. */
 export interface WebhookTools {
   box: SecretBox;
   /** Version of the key that encrypts. */
   keyVersion: number;
   rules: WebhookRules;
   post: PostWebhook;
+  mqtt: { rules: MqttRules; connect: ConnectMqtt };
 }
 
 /** What sending a webhook needs. */

@@ -7,6 +7,7 @@ import { deletedTasks, eventsByTask } from './0002-deleted-tasks.ts';
 import { alarmRules, alarms, expiredEvents } from './0003-alarms.ts';
 import { webhooks } from './0004-webhooks.ts';
 import { webhookKeys } from './0005-webhook-keys.ts';
+import { mqtt } from './0006-mqtt.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -21,4 +22,5 @@ export const migrations: Migration[] = [
   alarms,
   webhooks,
   webhookKeys,
+  mqtt,
 ];

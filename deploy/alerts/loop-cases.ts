@@ -80,6 +80,14 @@ export const loopCases: Record<string, AlertCase> = {
     },
     stays: { 'webhooks that are due for a minute': steady('vision_notify_webhooks_overdue_seconds', 60, 20) },
   },
+  VisionMqttUnserved: {
+    atMinute: 15,
+    fires: {
+      when: steady('vision_notify_mqtt_waiting_seconds', 200, 20),
+      summary: 'MQTT endpoints have waited for more than two minutes and no process connects',
+    },
+    stays: { 'an endpoint that waits for its next turn': steady('vision_notify_mqtt_waiting_seconds', 5, 20) },
+  },
   VisionWebhookEndpointsDisabled: {
     atMinute: 15,
     fires: {

@@ -38,6 +38,30 @@ export const webhooks: Section = {
       ],
       { unit: 'short' },
     ),
+    lines(
+      'MQTT endpoints',
+      'Connected, and disabled because their broker failed for three days.',
+      [
+        query('connected', max('', gauge('vision_notify_mqtt_connected'))),
+        query('endpoints off', max('', gauge('vision_notify_mqtt_endpoints_off'))),
+      ],
+      { unit: 'short' },
+    ),
+    lines(
+      'MQTT: event to acknowledgement, and longest wait for a connection',
+      'Under a second, and near 0 s. A wait above two minutes: no process connects.',
+      [
+        query('p95', quantile(0.95, 'vision_notify_mqtt_age_seconds', '')),
+        query('longest wait', max('', 'vision_notify_mqtt_waiting_seconds')),
+      ],
+      { unit: 's' },
+    ),
+    stack(
+      'Failed connections to MQTT brokers',
+      'By how they failed or ended. One failing broker is its own matter; failures of all point at our way out.',
+      [query('{{failure}}', sum('failure', rate('vision_notify_mqtt_failures_total')))],
+      { unit: 'cps', traces: '{ name = "connect to a broker" && status = error }' },
+    ),
     stack(
       'Webhooks that are not sent any more',
       'Dropped with deleted tasks and expired events, missed by endpoints with too many pending ones, endpoints disabled.',

@@ -8,6 +8,7 @@ import { configSchema as gatewayConfig, constants } from '../../services/gateway
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../../services/images/src/domain/upload-rules.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../services/results/src/domain/result-query.ts';
 import { MAX_VIDEO_BYTES } from '../../services/tasks/src/http/video-meter.ts';
+import { MAX_MQTT_ENDPOINTS } from '../../services/notify/src/domain/mqtt-broker.ts';
 import type { Generators } from './guide.ts';
 
 /** The part of the public document that examples are taken from. */
@@ -58,6 +59,7 @@ function limits(): string[][] {
     ['Stream probes at once', `${daily.stream_probes} per subject \\*`],
     ['Open event streams', `${daily.event_streams} per subject \\*`],
     ['Webhook endpoints', `${daily.webhook_endpoints} per subject \\*`],
+    ['MQTT endpoints', `${MAX_MQTT_ENDPOINTS} per subject`],
     ['Backtests of alarm rules at once', `${daily.alarm_backtests} per subject \\*`],
     ['Alarm rules', `${daily.alarm_rules} per subject \\*`],
     [

@@ -19,6 +19,7 @@ import { turningStreams } from './tables/turning-streams.ts';
 import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
 import { realVideos } from './tables/real-videos.ts';
 import { videos } from './tables/videos.ts';
+import { mqtt } from './tables/mqtt.ts';
 import { webhooks } from './tables/webhooks.ts';
 import { watchers } from './tables/watchers.ts';
 
@@ -38,6 +39,7 @@ export const groups: readonly AttackGroup[] = [
   backtests,
   alarms,
   webhooks,
+  mqtt,
   watchers,
   operators,
   addresses,

@@ -212,6 +212,8 @@ test('lists the deliveries of a webhook endpoint', async () => {
   expect(body).toMatchObject({ items: expect.any(Array), next_cursor: '' });
 });
 
+test('registers an MQTT broker', () => asShown());
+
 test('stops a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });

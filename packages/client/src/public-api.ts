@@ -282,6 +282,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/mqtt-endpoints': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Lists your MQTT endpoints
+     * @description Returns all your endpoints, ordered by `endpoint_id`.
+     */
+    get: operations['listMqttEndpoints'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/mqtt-endpoints/{endpoint_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns an MQTT endpoint
+     * @description Returns the settings of an endpoint, whether it is connected, and how far the broker has acknowledged. Passwords and keys are never returned.
+     */
+    get: operations['getMqttEndpoint'];
+    /**
+     * Creates or replaces an MQTT endpoint
+     * @description Creates the endpoint, or replaces all its settings; repeating the request changes nothing. The service connects to the broker by MQTT 3.1.1 and publishes the events that follow, in their order, with QoS 1 and without retain; it subscribes to nothing. The topic is `<topic_prefix>/<type>/<camera>`, where the camera is the `client_ref` or, without one, the `task_id`; the payload is the event as in `GET /v1/vision/events`. An event counts as published when the broker has acknowledged it, and may arrive more than once under the same `event_id`. After a failure the service connects again, at first after a second, later every five minutes.
+     */
+    put: operations['putMqttEndpoint'];
+    post?: never;
+    /**
+     * Deletes an MQTT endpoint
+     * @description Deletes an endpoint with its login; nothing more is published to it. A repeat returns the same response, as does an id that you have never used.
+     */
+    delete: operations['deleteMqttEndpoint'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/settings': {
     parameters: {
       query?: never;
@@ -670,7 +718,7 @@ export interface paths {
     get: operations['getWebhookEndpoint'];
     /**
      * Creates or replaces a webhook endpoint
-     * @description Creates the endpoint, or replaces all its settings; repeating the request changes nothing. A new endpoint is sent the events that follow. When you send no `secret`, the service makes one and returns it once, in the response to the creation. `secret` in a later request replaces the secret at once; to replace it without failing signatures, use `rotate-secret`. Sending `"enabled": true` enables an endpoint again that the service has disabled.
+     * @description Creates the endpoint, or replaces all its settings; repeating the request changes nothing. A new endpoint is sent the events that follow. When you send no `secret`, the service makes one and returns it once, in the response to the creation. `secret` in a later request replaces the secret at once; to replace it without failing signatures, use `rotate-secret`. Sending `"enabled": true` enables an endpoint again that the service has disabled. An endpoint belongs to the API key that sent this request last. Within 10 s after that key is revoked, or after your last key has expired, nothing more is sent to it: it is disabled, webhooks that wait for it are dropped, and an event says so. A key that is replaced with an overlap changes nothing; send this request with the new key before you revoke the old one.
      */
     put: operations['putWebhookEndpoint'];
     post?: never;
@@ -816,7 +864,7 @@ export interface webhooks {
     get?: never;
     put?: never;
     /**
-     * A webhook endpoint was disabled or tested
+     * A webhook or MQTT endpoint was disabled, or a webhook tested
      * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones. A test is sent to the tested endpoint only.
      */
     post: operations['webhookEndpointEvent'];
@@ -987,7 +1035,7 @@ export interface components {
          * @description `frame_time_ms` at which it closed; absent while open
          */
         closed_ms?: number;
-        /** @description Episodes since the alarm before that `min_interval_ms` held back */
+        /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all your rules */
         suppressed: number;
         evidence: components['schemas']['AlarmEvidence'];
         /** @description Labels of the objects during the alarm */
@@ -1080,7 +1128,7 @@ export interface components {
       /** @description Height of the box, 0 to 1 of the image height */
       height: number;
     };
-    /** @description A webhook endpoint was disabled, or tested */
+    /** @description A webhook or MQTT endpoint was disabled, or a webhook tested */
     WebhookEndpointEvent: {
       /**
        * Format: uuid
@@ -1101,18 +1149,18 @@ export interface components {
        * @description Type of the event. Later releases add types: ignore those you do not know
        * @enum {string}
        */
-      type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
+      type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'mqtt_endpoint.disabled';
       data: components['schemas']['WebhookEndpointEventData'];
     };
-    /** @description Data of events about a webhook endpoint */
+    /** @description Data of events about a webhook or MQTT endpoint */
     WebhookEndpointEventData: {
-      /** @description `endpoint_id` of the webhook endpoint */
+      /** @description `endpoint_id` of the webhook or MQTT endpoint */
       endpoint_id: string;
       /**
-       * @description Reason of `webhook_endpoint.disabled`: `failing` for three days, or `gone` (the receiver answered 410)
+       * @description Reason of `webhook_endpoint.disabled` and `mqtt_endpoint.disabled`: `failing` for three days, `gone` (the receiver answered 410), `key_revoked` (the API key that changed the endpoint last was revoked), or `no_key` (you had no valid API key)
        * @enum {string}
        */
-      reason?: 'failing' | 'gone' | 'requested';
+      reason?: 'failing' | 'gone' | 'requested' | 'key_revoked' | 'no_key';
     };
     /** @description Events that are missing at this point; pages contain it for any filter of `types` */
     MissedEvents: {
@@ -1317,7 +1365,7 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /** @description Episodes since the alarm before that `min_interval_ms` held back */
+      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all your rules */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
       /** @description Labels of the objects during the alarm */
@@ -1351,7 +1399,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1509,7 +1557,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1544,7 +1592,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1575,7 +1623,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1626,7 +1674,7 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /** @description Episodes since the alarm before that `min_interval_ms` held back */
+      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all your rules */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
       /** @description Labels of the objects during the alarm */
@@ -1792,6 +1840,118 @@ export interface components {
       /** @description Seconds that the link is valid for */
       expires_in_s: number;
     };
+    MqttEndpointList: {
+      items: components['schemas']['MqttEndpoint'][];
+    };
+    /** @description An MQTT broker that events are published to */
+    MqttEndpoint: {
+      /** @description Your name of the endpoint */
+      endpoint_id: string;
+      /** @description Address of the broker */
+      url: string;
+      /**
+       * @description Kind of login
+       * @enum {string}
+       */
+      login: 'none' | 'password' | 'certificate';
+      /** @description User name of a login with a password */
+      username?: string;
+      /** @description Beginning of all topics */
+      topic_prefix: string;
+      /** @description Types of events to send; all types, those to come included, when absent */
+      event_types?: (
+        | 'task.running'
+        | 'task.resolving'
+        | 'task.succeeded'
+        | 'task.stopped'
+        | 'task.failed'
+        | 'task.refunded'
+        | 'alarm.opened'
+        | 'alarm.updated'
+        | 'alarm.closed'
+        | 'webhook_endpoint.disabled'
+        | 'webhook_endpoint.test'
+        | 'mqtt_endpoint.disabled'
+        | 'events.missed'
+      )[];
+      /** @description Whether events are published */
+      enabled: boolean;
+      /**
+       * @description Why it is disabled: `failing` (the broker has acknowledged nothing for 72 h, in at least 10 connections), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was revoked), `no_key` (you had no valid API key)
+       * @enum {string}
+       */
+      disabled_reason?: 'failing' | 'requested' | 'key_revoked' | 'no_key';
+      /**
+       * Format: date-time
+       * @description Since when there is a connection; absent without one
+       */
+      connected_since?: string;
+      /**
+       * Format: date-time
+       * @description Time of the first failure since the broker worked last
+       */
+      failing_since?: string;
+      /**
+       * @description How the last connection failed or ended: `unreachable` (no address that may be connected to, or no answer to a connection), `timeout` (no login within 10 s, or no acknowledgement within 30 s), `tls_invalid`, `refused` (the broker refused the login), `closed` (by the broker), `protocol_error`
+       * @enum {string}
+       */
+      last_failure?: 'unreachable' | 'timeout' | 'tls_invalid' | 'refused' | 'closed' | 'protocol_error';
+      /**
+       * Format: int64
+       * @description The broker has acknowledged all events up to this `sequence` that it is sent
+       */
+      sequence: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    MqttEndpointRequest: {
+      /** @description Address of the broker: `mqtts`, port 8883, without user name, password and path. Names are resolved for each connection; addresses that are not public are refused, unless the operator allows them */
+      url: string;
+      /** @description How to log in: with a user name and a password, or with a client certificate. Absent: the login of before, while `url` stays the same; null: none */
+      login?: components['schemas']['MqttPasswordLogin'] | components['schemas']['MqttCertificateLogin'] | null;
+      /** @description Certificate authorities of the broker, instead of the public ones, PEM */
+      server_ca?: string;
+      /**
+       * @description Beginning of all topics: up to eight parts of letters, digits and `._:-`, separated by `/`
+       * @default vision
+       */
+      topic_prefix: string;
+      /** @description Types of events to send; all types, those to come included, when absent */
+      event_types?: (
+        | 'task.running'
+        | 'task.resolving'
+        | 'task.succeeded'
+        | 'task.stopped'
+        | 'task.failed'
+        | 'task.refunded'
+        | 'alarm.opened'
+        | 'alarm.updated'
+        | 'alarm.closed'
+        | 'webhook_endpoint.disabled'
+        | 'webhook_endpoint.test'
+        | 'mqtt_endpoint.disabled'
+        | 'events.missed'
+      )[];
+      /**
+       * @description Whether events are published. An endpoint that is enabled begins with the next event
+       * @default true
+       */
+      enabled: boolean;
+    };
+    MqttPasswordLogin: {
+      /** @description User name */
+      username: string;
+      /** @description Password. It is never returned */
+      password?: string;
+    };
+    MqttCertificateLogin: {
+      /** @description Client certificate, with those between it and its authority, PEM */
+      certificate: string;
+      /** @description Its private key, without a passphrase. It is never returned, PEM */
+      private_key: string;
+    };
     /** @description Settings of the subject of the API key */
     Settings: {
       /**
@@ -1934,7 +2094,7 @@ export interface components {
        */
       kind: 'stream' | 'upload';
       /**
-       * @description `waiting`: no connection is attempted yet. `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
+       * @description `waiting`: no connection is attempted yet; or the stream has been away for over ten minutes, holds no capacity and is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
        * @enum {string}
        */
       state:
@@ -1952,6 +2112,16 @@ export interface components {
        * @description Unix time since which the state holds, in milliseconds
        */
       since_ms: number;
+      /**
+       * Format: int64
+       * @description Unix time since which a live stream has given no frame, in milliseconds; left out while it gives some
+       */
+      away_since_ms?: number;
+      /**
+       * Format: int64
+       * @description Unix time at which the task fails if no frame arrives until then, in milliseconds (`give_up_after_s`)
+       */
+      gives_up_at_ms?: number;
       /**
        * Format: int64
        * @description `frame_time_ms` of the last stored frame; of an upload, compare it with `duration_ms`
@@ -2307,15 +2477,16 @@ export interface components {
         | 'alarm.closed'
         | 'webhook_endpoint.disabled'
         | 'webhook_endpoint.test'
+        | 'mqtt_endpoint.disabled'
         | 'events.missed'
       )[];
       /** @description Whether webhooks are sent */
       enabled: boolean;
       /**
-       * @description Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+       * @description Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was revoked), `no_key` (you had no valid API key)
        * @enum {string}
        */
-      disabled_reason?: 'failing' | 'gone' | 'requested';
+      disabled_reason?: 'failing' | 'gone' | 'requested' | 'key_revoked' | 'no_key';
       /**
        * Format: date-time
        * @description Time of the first failed attempt since the last success
@@ -2345,15 +2516,16 @@ export interface components {
         | 'alarm.closed'
         | 'webhook_endpoint.disabled'
         | 'webhook_endpoint.test'
+        | 'mqtt_endpoint.disabled'
         | 'events.missed'
       )[];
       /** @description Whether webhooks are sent */
       enabled: boolean;
       /**
-       * @description Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+       * @description Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was revoked), `no_key` (you had no valid API key)
        * @enum {string}
        */
-      disabled_reason?: 'failing' | 'gone' | 'requested';
+      disabled_reason?: 'failing' | 'gone' | 'requested' | 'key_revoked' | 'no_key';
       /**
        * Format: date-time
        * @description Time of the first failed attempt since the last success
@@ -2382,6 +2554,7 @@ export interface components {
         | 'alarm.closed'
         | 'webhook_endpoint.disabled'
         | 'webhook_endpoint.test'
+        | 'mqtt_endpoint.disabled'
         | 'events.missed'
       )[];
       /** @description Secret of your choice: `whsec_` and 24 to 64 random bytes in base64 */
@@ -4430,7 +4603,7 @@ export interface operations {
         cursor?: string;
         /** @description Events on a page */
         limit?: number;
-        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, events.missed */
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, mqtt_endpoint.disabled, events.missed */
         types?: string;
         /** @description Order of the events, `oldest` by default. A cursor goes on in its own order and fits no other */
         order?: 'oldest' | 'newest';
@@ -4581,7 +4754,7 @@ export interface operations {
       query?: {
         /** @description `resume_cursor` of a page or `id` of an event. `Last-Event-ID` takes precedence */
         cursor?: string;
-        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, events.missed */
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, mqtt_endpoint.disabled, events.missed */
         types?: string;
       };
       header?: {
@@ -4608,7 +4781,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, events.missed, comma separated.
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, mqtt_endpoint.disabled, events.missed, comma separated.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, types are accepted.
        *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
        */
@@ -5389,6 +5562,645 @@ export interface operations {
       };
     };
   };
+  listMqttEndpoints: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Your endpoints */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "endpoint_id": "home",
+           *           "url": "mqtts://broker.example.org/",
+           *           "login": "password",
+           *           "username": "vision",
+           *           "topic_prefix": "home/vision",
+           *           "event_types": [
+           *             "alarm.opened",
+           *             "alarm.closed"
+           *           ],
+           *           "enabled": true,
+           *           "connected_since": "2026-03-15T08:00:01.000Z",
+           *           "sequence": 1773563401262,
+           *           "created_at": "2026-03-15T08:00:00.000Z",
+           *           "updated_at": "2026-03-15T08:00:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['MqttEndpointList'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getMqttEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The endpoint */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "endpoint_id": "home",
+           *       "url": "mqtts://broker.example.org/",
+           *       "login": "password",
+           *       "username": "vision",
+           *       "topic_prefix": "home/vision",
+           *       "event_types": [
+           *         "alarm.opened",
+           *         "alarm.closed"
+           *       ],
+           *       "enabled": true,
+           *       "connected_since": "2026-03-15T08:00:01.000Z",
+           *       "sequence": 1773563401262,
+           *       "created_at": "2026-03-15T08:00:00.000Z",
+           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['MqttEndpoint'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `mqtt_endpoint_not_found`: You have no MQTT endpoint with this endpoint_id.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putMqttEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "url": "mqtts://broker.example.org/",
+         *       "login": {
+         *         "username": "vision",
+         *         "password": "a-password-of-yours"
+         *       },
+         *       "topic_prefix": "home/vision",
+         *       "event_types": [
+         *         "alarm.opened",
+         *         "alarm.closed"
+         *       ],
+         *       "enabled": true
+         *     }
+         */
+        'application/json': components['schemas']['MqttEndpointRequest'];
+      };
+    };
+    responses: {
+      /** @description The endpoint was replaced */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "endpoint_id": "home",
+           *       "url": "mqtts://broker.example.org/",
+           *       "login": "password",
+           *       "username": "vision",
+           *       "topic_prefix": "home/vision",
+           *       "event_types": [
+           *         "alarm.opened",
+           *         "alarm.closed"
+           *       ],
+           *       "enabled": true,
+           *       "connected_since": "2026-03-15T08:00:01.000Z",
+           *       "sequence": 1773563401262,
+           *       "created_at": "2026-03-15T08:00:00.000Z",
+           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['MqttEndpoint'];
+        };
+      };
+      /** @description The endpoint was created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "endpoint_id": "home",
+           *       "url": "mqtts://broker.example.org/",
+           *       "login": "password",
+           *       "username": "vision",
+           *       "topic_prefix": "home/vision",
+           *       "event_types": [
+           *         "alarm.opened",
+           *         "alarm.closed"
+           *       ],
+           *       "enabled": true,
+           *       "connected_since": "2026-03-15T08:00:01.000Z",
+           *       "sequence": 1773563401262,
+           *       "created_at": "2026-03-15T08:00:00.000Z",
+           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['MqttEndpoint'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: topic_prefix: Invalid string: must match pattern /^[A-Za-z0-9._:-]{1,64}(?:\/[A-Za-z0-9._:-]{1,64}){0,7}$/.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: retain: Unrecognized key: "retain".
+       *     - OP-TASK-REQUEST-INVALID, `mqtt_url_invalid`: The url must begin with mqtts://.
+       *     - OP-TASK-REQUEST-INVALID, `mqtt_login_invalid`: login: send certificates in PEM, beginning with -----BEGIN CERTIFICATE-----.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `not_found`: There is no such resource. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `limit_reached`: You have 10 MQTT endpoints; delete one first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-SYS-UNAVAILABLE, `webhooks_not_configured`: The service has no keys for webhook and MQTT endpoints. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteMqttEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description There is no such endpoint any more */
+      204: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `not_found`: There is no such resource. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   getSettings: {
     parameters: {
       query?: never;
@@ -5966,6 +6778,8 @@ export interface operations {
         client_ref?: string;
         /** @description Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
         snapshots?: 'off' | 'tracks';
+        /** @description Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 (`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes holds no capacity and is connected to about once a minute, when there is capacity; the task stays `running`. `GET …/source` says when the last frame came and when the task fails. It is part of the request: a repeat with another value is rejected. */
+        give_up_after_s?: number;
       };
       header: {
         /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
@@ -9405,7 +10219,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-SYS-UNAVAILABLE, `webhooks_not_configured`: The service has no keys for webhooks. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       * @description - OP-SYS-UNAVAILABLE, `webhooks_not_configured`: The service has no keys for webhook and MQTT endpoints. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        */
       503: {

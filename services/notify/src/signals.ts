@@ -67,7 +67,9 @@ export function createSignals(logger: Logger) {
     endpointsResealed: (endpoints: number) => {
       logger.info({ endpoints }, 'webhook endpoints were encrypted with the first key');
     },
-    ...createMqttSignals(logger, events),
+    ...createMqttSignals(logger, ({ type }) => {
+      events.add(1, { type });
+    }),
     webhooksStand: createWebhookGauges(),
     retentionRan: (removed: Removed) => {
       if (Object.values(removed).some((count) => count > 0)) logger.info(removed, 'expired events were removed');
@@ -85,7 +87,7 @@ interface FailedWebhook {
 }
 
 /** What is told of connections to brokers. */
-function createMqttSignals(logger: Logger, events: ReturnType<typeof createCounter>) {
+function createMqttSignals(logger: Logger, logged: (event: NewEvent) => void) {
   const age = createHistogram(metrics.mqttAge);
   const failures = createCounter(metrics.mqttFailures);
   return {
@@ -101,7 +103,7 @@ function createMqttSignals(logger: Logger, events: ReturnType<typeof createCount
       logger.info({ host, failure }, 'the connection to an MQTT broker failed or ended');
     },
     mqttDisabled: (host: string, event: NewEvent) => {
-      events.add(1, { type: event.type });
+      logged(event);
       logger.warn({ subject: event.subject, event_id: event.eventId, host }, 'an MQTT endpoint was disabled');
     },
     brokersResealed: (endpoints: number) => {

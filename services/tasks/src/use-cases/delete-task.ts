@@ -28,7 +28,7 @@ export async function deleteTask(
   // A repeat joins the removal under way; it tells only what is overdue.
   if (isNew || (await claimDeletion(deps.db, { taskId: deleted.taskId, leaseMs: RETRY_MS }))) {
     const telling = tellDeletions(deps, [deleted]).catch((error: unknown) => {
-      deps.logger.warn({ err: error, task_id: deleted.taskId }, 'deletion not confirmed yet; it is repeated');
+      deps.logger.warn({ err: error, task_id: deleted.taskId }, 'a deletion is not confirmed yet; it is repeated');
     });
     await atMost(TELL_WAIT_MS, telling);
   }

@@ -43,7 +43,9 @@ export const configSchema = z.object({
   WEBHOOK_ALLOWED_PORTS: list('443').describe(
     'Ports and port ranges that webhook addresses may use; addresses in WEBHOOK_ALLOWED_CIDRS may use any port',
   ),
-  WEBHOOK_ALLOWED_CIDRS: list('').describe('Non-public networks that webhook and MQTT addresses may point to, on any port'),
+  WEBHOOK_ALLOWED_CIDRS: list('').describe(
+    'Non-public networks that webhook and MQTT addresses may point to, on any port',
+  ),
   MQTT_ALLOW_PLAIN: flag(false).describe('Whether addresses of MQTT brokers may begin with mqtt://, without TLS'),
   MQTT_ALLOWED_PORTS: list('8883').describe(
     'Ports and port ranges that addresses of MQTT brokers may use; addresses in WEBHOOK_ALLOWED_CIDRS may use any port',

@@ -70,12 +70,10 @@ export const alarmEvent = z
   .meta({ id: 'AlarmEvent', description: 'An alarm opened, changed or closed' });
 
 /** Events that are missing: an endpoint was not sent them, or they expired before they were read. */
-export const missedEvent = z
-  .object({ ...head, type: z.literal(MISSED).describe(TYPE), data: missedEventData })
-  .meta({
-    id: 'MissedEvents',
-    description: 'Events that are missing at this point; pages contain it for any filter of `types`',
-  });
+export const missedEvent = z.object({ ...head, type: z.literal(MISSED).describe(TYPE), data: missedEventData }).meta({
+  id: 'MissedEvents',
+  description: 'Events that are missing at this point; pages contain it for any filter of `types`',
+});
 
 /** Readers have to be prepared for types that they do not know, so there is no discriminator. */
 export const event = z

@@ -59,7 +59,12 @@ export async function putMqttEndpoint(
     const brokerBox = sealBroker(box, endpointKey, broker);
     const settings = { brokerBox, host: url.host, topicPrefix, eventTypes, isEnabled, keyId };
     // A repeat interrupts no connection.
-    if (before && known && before.key_id === (keyId ?? null) && isSame(settingsOf(before, known), { ...settings, broker }))
+    if (
+      before &&
+      known &&
+      before.key_id === (keyId ?? null) &&
+      isSame(settingsOf(before, known), { ...settings, broker })
+    )
       return { row: before, isNew: false };
     if (before) await replaceMqttEndpoint(tx, endpointKey, settings);
     else await insertMqttEndpoint(tx, { endpointKey, subject, endpointId }, settings);

@@ -25,7 +25,8 @@ function isForThisMachine(packageName: string, path: string): boolean {
   return !path.startsWith('bin/') || (platform === process.platform && arch === process.arch);
 }
 
-/** OpenTelemetry carries itself three times; Node.js loads what `main` names, and these two are for bundlers. */
+/** These carry themselves two or three times; Node.js loads what `main` names, and the others are for bundlers. */
 function isLoaded(packageName: string, path: string): boolean {
+  if (packageName.startsWith('@smithy/')) return path !== 'dist-es' && path !== 'dist-types';
   return !packageName.startsWith('@opentelemetry/') || !['build/esnext', 'build/esm'].includes(path);
 }

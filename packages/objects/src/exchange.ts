@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { Client } from 'minio';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
@@ -11,6 +11,9 @@ import { limitWithin } from '@vision/shared/upstream/deadline';
 import { endOf, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
 import { containerKeys } from './container-identity.ts';
 import type { ContainerIdentity } from './container-identity.ts';
+import { putObject } from './put-object.ts';
+import type { Send, SignedPut } from './put-object.ts';
+import type { KeySource } from './session-keys.ts';
 import { webIdentityKeys } from './web-identity.ts';
 import type { WebIdentity } from './web-identity.ts';
 
@@ -41,10 +44,17 @@ export interface Connection {
   deadlineMs: number;
   host: string;
   idleMs: number;
-  /** A client whose requests end when the signal fires, and tell the call what they send. */
-  clientFor: (signal: AbortSignal, call: UpstreamCall) => Client;
+  /** A session whose requests end when the signal fires, and report to the call what they send. */
+  sessionFor: (signal: AbortSignal, call: UpstreamCall) => Session;
   /** Closes idle connections. */
   close: () => void;
+}
+
+/** The requests of one exchange. */
+export interface Session {
+  /** A client with the keys in force now: a session that outlives its keys asks again. */
+  client: () => Promise<Client>;
+  put: (request: SignedPut) => Promise<IncomingHttpHeaders>;
 }
 
 export interface Limits {
@@ -56,9 +66,6 @@ export interface Limits {
   /** Infinity: only the idle limit applies. */
   deadlineMs?: number;
 }
-
-const keysOf = (identity: WebIdentity | ContainerIdentity, ca: string | undefined) =>
-  'roleArn' in identity ? webIdentityKeys(identity, ca) : containerKeys(identity);
 
 /**
  * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a
@@ -75,23 +82,31 @@ export function createConnection(options: ObjectStoreOptions): Connection {
     endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
     port: Number(endpoint.port) || (isEncrypted ? 443 : 80),
     useSSL: isEncrypted,
-    accessKey: options.accessKey,
-    secretKey: options.secretKey,
     // Without a region the client asks for it with a call that not every server has.
     region: options.region,
     pathStyle: true,
     // Its retries would send a stream that is already used up.
     retryOptions: { disableRetry: true },
     transportAgent: agent,
-    ...(options.identity && { credentialsProvider: keysOf(options.identity, ca) }),
-  };
-  const clientFor = (signal: AbortSignal, call: UpstreamCall) => {
-    const send = sender(request, { idleMs, signal, call });
-    return new Client({ ...settings, transport: { request: send as typeof http.request } });
   };
   const { bucket, region } = options;
+  const keys = keysOf(options, ca);
+  const target = { endpoint, region, bucket, keys };
+  const sessionFor = (signal: AbortSignal, call: UpstreamCall): Session => {
+    const send = sender(request, { idleMs, signal, call });
+    const transport = { request: send as typeof http.request };
+    return {
+      client: async () => new Client({ ...settings, ...(await keys()), transport }),
+      put: (signedPut) => putObject((options, onReply) => send({ ...options, agent }, onReply), target, signedPut),
+    };
+  };
   const { hostname: host } = endpoint;
-  return { bucket, region, isEncrypted, host, idleMs, deadlineMs, clientFor, close: () => agent.destroy() };
+  return { bucket, region, isEncrypted, host, idleMs, deadlineMs, sessionFor, close: () => agent.destroy() };
+}
+
+function keysOf({ identity, accessKey, secretKey }: ObjectStoreOptions, ca: string | undefined): KeySource {
+  if (!identity) return () => Promise.resolve({ accessKey, secretKey });
+  return 'roleArn' in identity ? webIdentityKeys(identity, ca) : containerKeys(identity);
 }
 
 /** The client throws for these without reading the body; unread, it would occupy the connection. */
@@ -103,8 +118,8 @@ interface Sending {
   call: UpstreamCall;
 }
 
-function sender(request: typeof http.request, { idleMs, signal, call }: Sending) {
-  return (options: RequestOptions, onReply?: (reply: IncomingMessage) => void): ClientRequest => {
+function sender(request: typeof http.request, { idleMs, signal, call }: Sending): Send {
+  return (options, onReply) => {
     const outgoing = request({ ...options, signal }, (reply) => {
       call.answered(reply.statusCode ?? 0);
       if (UNREAD_STATUSES.has(reply.statusCode ?? 0)) reply.resume();
@@ -125,7 +140,7 @@ function sender(request: typeof http.request, { idleMs, signal, call }: Sending)
 export async function exchange<T>(
   connection: Connection,
   { operation, signal, givenUp, deadlineMs = connection.deadlineMs }: Limits,
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, session: Session) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
   const { limitMs, isDeadline } = limitWithin(deadlineMs);
@@ -141,7 +156,11 @@ export async function exchange<T>(
     return await callUpstream({ upstream: 's3', operation, limitMs: limit, usualLimitMs, attributes }, async (call) => {
       try {
         // The client can wait for ever on a body that was given up, so the signal has to end the wait.
-        return await unlessAborted(ended, work(connection.clientFor(ended, call)));
+        const session = connection.sessionFor(ended, call);
+        return await unlessAborted(
+          ended,
+          session.client().then((client) => work(client, session)),
+        );
       } catch (error) {
         const over = [signal, givenUp].find((one) => one?.aborted);
         if (over) call.ended(endOf(over));

@@ -1,9 +1,12 @@
-import type { ClientOptions } from 'minio';
-
-/** Keys that end by themselves. */
-export interface SessionKeys {
+/** Keys for requests to the store. */
+export interface S3Keys {
   accessKey: string;
   secretKey: string;
+  sessionToken?: string;
+}
+
+/** Keys that end by themselves. */
+export interface SessionKeys extends S3Keys {
   sessionToken: string;
   endsAt: Date;
 }
@@ -17,7 +20,8 @@ interface Held extends Omit<SessionKeys, 'endsAt'> {
 /** Limit of one request for keys. */
 export const ANSWER_MS = 10_000;
 
-export type KeySource = NonNullable<ClientOptions['credentialsProvider']>;
+/** Keys that are valid now. @throws what a request for new ones threw, once the old ones have ended. */
+export type KeySource = () => Promise<S3Keys>;
 
 /**
  * Keys of some minutes or hours. They are renewed after three quarters of their time, by one request at a time; while
@@ -42,18 +46,7 @@ export function renewedKeys(request: () => Promise<SessionKeys>): KeySource {
     }
     return known;
   };
-  const source = {
-    getCredentials: async () => {
-      const keys = known && Date.now() < known.renewAt ? known : await renewed();
-      return {
-        getAccessKey: () => keys.accessKey,
-        getSecretKey: () => keys.secretKey,
-        getSessionToken: () => keys.sessionToken,
-      };
-    },
-  };
-  // The client exports neither of its two classes, and calls nothing but this.
-  return source as unknown as KeySource;
+  return async () => (known && Date.now() < known.renewAt ? known : renewed());
 }
 
 function holding({ endsAt: end, ...keys }: SessionKeys): Held {

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
-import type { Client } from 'minio';
 import { atMost } from '@vision/shared/async/at-most';
 import { fail } from '@vision/contracts/errors';
 import { exchange } from './exchange.ts';
-import type { Connection } from './exchange.ts';
+import type { Connection, Session } from './exchange.ts';
 import { get, remove } from './objects.ts';
 
 export interface PutRequest {
@@ -41,23 +39,19 @@ async function putBuffer(
   connection: Connection,
   { key, body, contentType, signal }: PutRequest & { body: Buffer },
 ): Promise<void> {
-  const { bucket, isEncrypted } = connection;
   const md5 = createHash('md5').update(body).digest();
   const crc = Buffer.alloc(4);
   crc.writeUInt32BE(crc32(body));
   const headers = {
     'Content-Type': contentType,
-    'Content-Length': body.length,
+    'Content-Length': String(body.length),
     'Content-MD5': md5.toString('base64'),
     [CRC_HEADER]: crc.toString('base64'),
   };
-  const options = { method: 'PUT', bucketName: bucket, objectName: key, headers };
-  const signed = isEncrypted ? '' : createHash('sha256').update(body).digest('hex');
-  const answer = await exchange(connection, { operation: 'put', signal }, async (client) => {
-    const reply = await client.makeRequestStreamAsync(options, body, signed, [200], '');
-    await finished(reply.resume());
-    return reply.headers;
-  });
+  const sha256 = connection.isEncrypted ? undefined : createHash('sha256').update(body).digest('hex');
+  const answer = await exchange(connection, { operation: 'put', signal }, (_client, session) =>
+    session.put({ key, headers, body, sha256 }),
+  );
   if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;
   if (body.equals(await get(connection, key, body.length))) return;
   throw fail.sysUnavailable(
@@ -74,20 +68,17 @@ function confirms(answer: IncomingHttpHeaders, crc: string | undefined, md5: str
   return answer.etag?.replaceAll('"', '').toLowerCase() === md5;
 }
 
-/** The client's own way to send a stream collects it first, to hash it for the signature. */
+/** Sends a stream as it comes; the store compares it with its length and, without encryption, its hash. */
 async function putKnown(
   connection: Connection,
   { key, body, contentType, signal }: StreamRequest,
   { bytes, sha256 }: { bytes: number; sha256: string },
 ): Promise<void> {
-  const headers = { 'Content-Type': contentType, 'Content-Length': bytes };
-  const options = { method: 'PUT', bucketName: connection.bucket, objectName: key, headers };
-  // Encryption proves the content itself; the client refuses a hash with it.
-  const signed = connection.isEncrypted ? '' : sha256;
+  const headers = { 'Content-Type': contentType, 'Content-Length': String(bytes) };
   try {
-    await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, async (client) => {
-      await finished((await client.makeRequestStreamAsync(options, body, signed, [200], '')).resume());
-    });
+    await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, (_client, session) =>
+      session.put({ key, headers, body, sha256: connection.isEncrypted ? undefined : sha256 }),
+    );
   } finally {
     body.destroy();
   }
@@ -118,8 +109,8 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
   try {
     ended.throwIfAborted();
     const limits = { operation: 'put_parts', signal: cut.signal, givenUp: ended, deadlineMs: Infinity };
-    await exchange(connection, limits, (client) =>
-      putParts({ client, bucket: connection.bucket, key, contentType, body, ended }),
+    await exchange(connection, limits, (_client, session) =>
+      putParts({ session, bucket: connection.bucket, key, contentType, body, ended }),
     );
     ended.throwIfAborted();
   } catch (error) {
@@ -143,7 +134,7 @@ async function cleanUp(connection: Connection, key: string, wasGivenUp: boolean)
 export const PART_BYTES = 5 * 1024 * 1024;
 
 interface PartsRequest {
-  client: Client;
+  session: Session;
   bucket: string;
   key: string;
   contentType: string;
@@ -157,8 +148,10 @@ interface PartsRequest {
  * filled again, and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
  * @throws what the stream, the signal or the client throws; the upload is then left begun.
  */
-async function putParts({ client, bucket, key, contentType, body, ended }: PartsRequest): Promise<void> {
-  const uploadId = await client.initiateNewMultipartUpload(bucket, key, { 'Content-Type': contentType });
+async function putParts({ session, bucket, key, contentType, body, ended }: PartsRequest): Promise<void> {
+  const uploadId = await (
+    await session.client()
+  ).initiateNewMultipartUpload(bucket, key, { 'Content-Type': contentType });
   // The client escapes it when it completes an upload, and nowhere else.
   const escaped = encodeURIComponent(uploadId);
   const sent: { part: number; etag: string }[] = [];
@@ -167,6 +160,8 @@ async function putParts({ client, bucket, key, contentType, body, ended }: Parts
   const send = async () => {
     ended.throwIfAborted();
     const place = { bucketName: bucket, objectName: key, uploadID: escaped, partNumber: sent.length + 1 };
+    // An upload may outlive the keys of a pod.
+    const client = await session.client();
     sent.push(await client.uploadPart({ ...place, headers: {} }, buffer.subarray(0, filled)));
     filled = 0;
   };
@@ -181,7 +176,7 @@ async function putParts({ client, bucket, key, contentType, body, ended }: Parts
   // An upload has one part at least.
   if (filled > 0 || sent.length === 0) await send();
   ended.throwIfAborted();
-  await client.completeMultipartUpload(bucket, key, uploadId, sent);
+  await (await session.client()).completeMultipartUpload(bucket, key, uploadId, sent);
 }
 
 /**

@@ -5,6 +5,7 @@ import { FaultError, codesOf } from '@vision/shared/start/fault';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import { ANSWER_MS, renewedKeys } from './session-keys.ts';
 import type { KeySource, SessionKeys } from './session-keys.ts';
+import { xmlElement } from './xml-element.ts';
 
 /** Who a pod is, for a store that trusts the cluster. */
 export interface WebIdentity {
@@ -56,24 +57,20 @@ async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: str
 }
 
 function refusal({ endpoint, roleArn }: WebIdentity, status: number, text: string): string {
-  const reason = [element(text, 'Code'), element(text, 'Message')].filter(Boolean).join(': ') || `status ${status}`;
+  const reason =
+    [xmlElement(text, 'Code'), xmlElement(text, 'Message')].filter(Boolean).join(': ') || `status ${status}`;
   return `${endpoint} (S3_STS_ENDPOINT) gives no keys for AWS_ROLE_ARN=${roleArn}: ${reason}`;
 }
 
 function keysOf(text: string, endpoint: string): SessionKeys {
   const [accessKey, secretKey, sessionToken, expiration] = [
-    element(text, 'AccessKeyId'),
-    element(text, 'SecretAccessKey'),
-    element(text, 'SessionToken'),
-    element(text, 'Expiration'),
+    xmlElement(text, 'AccessKeyId'),
+    xmlElement(text, 'SecretAccessKey'),
+    xmlElement(text, 'SessionToken'),
+    xmlElement(text, 'Expiration'),
   ];
   const endsAt = new Date(expiration ?? '');
   if (!accessKey || !secretKey || !sessionToken || Number.isNaN(endsAt.getTime()))
     throw new FaultError(`${endpoint} (S3_STS_ENDPOINT) answered without keys`);
   return { accessKey, secretKey, sessionToken, endsAt };
-}
-
-/** The answer is a few flat elements; none of them holds what would have to be unescaped. */
-function element(text: string, name: string): string | undefined {
-  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]?.trim();
 }

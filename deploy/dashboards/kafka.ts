@@ -134,7 +134,7 @@ const arrive: Section = {
     ),
     stack(
       'Held up',
-      'An event that may not be put aside and cannot be handled stops its partition.',
+      'An event that must not become a dead letter and cannot be handled stops its partition.',
       [query('{{group}}', sum(group, rate('vision_consumer_blocked_total')))],
       { unit: 'cps' },
     ),

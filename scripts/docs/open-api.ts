@@ -14,7 +14,7 @@ type Presentation = Pick<OpenApiOptions, 'title' | 'description' | 'servers' | '
 const local = (port: number, description: string) => ({
   url: '{base_url}',
   description,
-  variables: { base_url: { default: `http://localhost:${port}`, description: 'Where the service is reached' } },
+  variables: { base_url: { default: `http://localhost:${port}`, description: 'Address of the service' } },
 });
 
 const publicGuide = readFileSync(join(import.meta.dirname, 'public-guide.md'), 'utf8');
@@ -75,7 +75,7 @@ const documents: Record<Audience, Presentation> = {
   },
   backend: {
     title: 'Inference backend',
-    description: 'What the shipped inference backend answers; another one may stand in its place.',
+    description: 'API of the shipped inference backend; another one can replace it.',
     servers: [local(8090, 'The inference backend')],
     bearer:
       'The token of one of our services, or a static one: `Authorization: Bearer <INFERENCE_TOKEN>`. Services send the ' +

@@ -29,7 +29,7 @@ const objects = {
 const anchor = z
   .enum(['bottom_center', 'center'])
   .default('bottom_center')
-  .describe('Point of the box that stands for the object');
+  .describe('Point of the box used as position of the object');
 
 const area = {
   region: z

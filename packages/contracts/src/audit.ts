@@ -3,7 +3,7 @@ import { defineQuestion } from './question.ts';
 
 export const difference = z
   .object({
-    kind: z.string().describe('What was compared with what'),
+    kind: z.string().describe('The two compared facts'),
     id: z.string(),
     since: z.iso.datetime().describe('When it was first seen'),
     details: z.record(z.string(), z.unknown()),

@@ -31,7 +31,7 @@ export const deadLetterKeepers = {
 
 export const deadLetter = z
   .object({
-    topic: z.string().describe('From which it was put aside'),
+    topic: z.string().describe('Topic of the record'),
     partition: z.int().describe('Of the dead letter topic, as offset is'),
     offset: z.int(),
     at: z.string().optional(),
@@ -42,18 +42,18 @@ export const deadLetter = z
     reason: z.string().optional(),
     detail: z.string().optional(),
   })
-  .meta({ id: 'DeadLetter', description: 'A record that was put aside' });
+  .meta({ id: 'DeadLetter', description: 'A dead letter: a record that no consumer could handle' });
 
 export const shownDeadLetter = deadLetter
   .extend({
-    from_partition: z.int().optional().describe('Where it stood before, as from_offset does'),
+    from_partition: z.int().optional().describe('Original position of the record, in the form of from_offset'),
     from_offset: z.int().optional(),
     headers: z.record(z.string(), z.string()).describe('As its publisher wrote them'),
     payload: z.string().describe('The start of it as text'),
     payload_bytes: z.int().min(0),
     is_cut: z.boolean().describe('The payload is longer than what is shown'),
   })
-  .meta({ id: 'ShownDeadLetter', description: 'All of a record that was put aside; what looks secret is hidden' });
+  .meta({ id: 'ShownDeadLetter', description: 'A dead letter in full; values that look secret are hidden' });
 
 export const replayedDeadLetters = z
   .object({

@@ -129,8 +129,8 @@ export const verificationReply = z
           subject: z.string(),
           kind: z.string(),
           day: z.string().describe('YYYY-MM-DD in UTC+8'),
-          used: z.int().describe('What the counter says'),
-          ledger: z.int().describe('What its reservations add up to'),
+          used: z.int().describe('Value of the counter'),
+          ledger: z.int().describe('Sum of its reservations'),
         }),
       )
       .describe('At most 1000'),
@@ -173,7 +173,7 @@ export const counterRepair = z
     kind: quotaKind,
     day: z.iso.date().describe('YYYY-MM-DD in UTC+8'),
     used_before: z.int(),
-    used_after: z.int().describe('What its reservations add up to'),
+    used_after: z.int().describe('Sum of its reservations'),
   })
   .meta({ id: 'CounterRepair' });
 
@@ -197,7 +197,7 @@ export const endedReservation = z
     reservation_id: z.string(),
     subject: z.string(),
     units: z.int(),
-    charged: z.int().describe('What it costs its subject in the end'),
+    charged: z.int().describe('Final charge to its subject, in units'),
   })
   .meta({ id: 'EndedReservation' });
 

@@ -5,7 +5,7 @@ import { defineQuestion } from './question.ts';
 export const dependencyState = z
   .object({
     name: z.string().describe('database, kafka, object_store, redis, or the name of a service'),
-    ms: z.int().min(0).describe('How long the question took'),
+    ms: z.int().min(0).describe('Duration of the query, in milliseconds'),
     fault: z.string().optional().describe('Why it is not as it has to be; left out when all is well'),
   })
   .meta({ id: 'DependencyState' });
@@ -71,7 +71,7 @@ export const serviceStatus = z
       .describe('Background loops of this process in which a step fails for some tasks'),
     timeouts: z.array(timedOutCalls).optional().describe('Calls of this process that timed out in the last minute'),
   })
-  .meta({ id: 'ServiceStatus', description: 'How one process of a service stands' });
+  .meta({ id: 'ServiceStatus', description: 'Status of one process of a service' });
 
 /** Asked of every replica by its own address. */
 export const getServiceStatus = defineQuestion({ method: 'get', path: '/internal/v1/status', reply: serviceStatus });
@@ -84,9 +84,9 @@ export const replicaStatus = z
     service: z.string(),
     address: z.string(),
     status: serviceStatus.optional(),
-    fault: z.string().optional().describe('Why it did not tell'),
+    fault: z.string().optional().describe('Why it did not answer'),
   })
-  .meta({ id: 'ReplicaStatus', description: 'What the process at one address told' });
+  .meta({ id: 'ReplicaStatus', description: 'Status reported by the process at one address' });
 
 /** Every replica of the inference backend, asked by tasks. */
 export const listBackendStatus = defineQuestion({

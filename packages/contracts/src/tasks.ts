@@ -70,9 +70,9 @@ export const taskFilter = z.object({
   status: taskStatus.optional(),
   subject: z.string().max(128).optional(),
   kind: z.enum(['stream', 'upload', 'image']).optional(),
-  older_than_s: seconds.optional().describe('Created at least so long ago'),
-  younger_than_s: seconds.optional().describe('Created at most so long ago'),
-  order: z.enum(['oldest', 'newest']).default('oldest').describe('Which come first'),
+  older_than_s: seconds.optional().describe('Minimum time since creation, in seconds'),
+  younger_than_s: seconds.optional().describe('Maximum time since creation, in seconds'),
+  order: z.enum(['oldest', 'newest']).default('oldest').describe('Order of the list'),
   after: uuidForm.optional().describe('next_cursor of the page before'),
   limit: z.coerce.number<string>().int().min(1).max(1000).default(1000),
 });

@@ -20,8 +20,8 @@ export function createProgram(groups: CommandGroup[], single: Command[], perform
   const program = new Program('visionctl')
     .description('The operator of the Vision Recognition Service')
     .version(`visionctl ${version()}`, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show how it is called')
-    .helpCommand('help [command]', 'show how a command is called')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText('after', `\n${ABOUT}\n\nExit codes:\n${exitCodeList()}`);
   for (const group of groups) {

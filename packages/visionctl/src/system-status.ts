@@ -28,8 +28,8 @@ export function oneOfEach(processes: ReplicaStatus[]): ServiceStatus[] {
   return [...byService.values()];
 }
 
-/** Processes that did not tell, for people. */
+/** Processes that did not answer, for people. */
 export const silentOnes = (processes: ReplicaStatus[]): string[] =>
   processes.flatMap(({ service, address, fault }) =>
-    fault === undefined ? [] : [`${service} at ${address} did not tell: ${fault}`],
+    fault === undefined ? [] : [`${service} at ${address} did not answer: ${fault}`],
   );

@@ -167,7 +167,7 @@ test('a page that is not the last is followed until there are enough tasks, and 
   expect(out).toContain(`There are more: --after ${id}`);
 });
 
-test('what is known of a task is shown by service and by time; a service that did not tell is exit code 1', async () => {
+test('what is known of a task is shown by service and by time; a service that did not answer is exit code 1', async () => {
   const timeline = [{ at: '2026-03-15T08:30:00.000Z', source: 'quota', what: 'reserved', details: { units: 1 } }];
   const facts = { tasks: { status: 'running' } };
   answer = { status: 200, body: { task_id: id, facts, timeline, unreachable: ['results'] } };
@@ -175,7 +175,7 @@ test('what is known of a task is shown by service and by time; a service that di
   expect(code).toBe(1);
   expect(out).toMatch(/tasks\n {2}status {2}running/);
   expect(out).toMatch(/2026-03-15T08:30:00.000Z {2}quota {3}reserved {2}\{"units":1\}/);
-  expect(out).toContain('results did not tell');
+  expect(out).toContain('results did not answer');
 });
 
 const status = (service: string, more: object = {}) => ({
@@ -259,7 +259,7 @@ test('breakers are shown by replica, lag by topic or partition, the outbox by se
   expect((await visionctl(['outbox', 'status'])).out).toMatch(/tasks +0 +0 +b\/1/);
   answer = system({ service: 'quota', address: '10.0.0.9', fault: 'no reply' });
   const silent = await visionctl(['lag']);
-  expect([silent.code, silent.out]).toEqual([1, expect.stringContaining('quota at 10.0.0.9 did not tell: no reply')]);
+  expect([silent.code, silent.out]).toEqual([1, expect.stringContaining('quota at 10.0.0.9 did not answer: no reply')]);
 });
 
 test('republishing counts first, and publishes page by page only when it is confirmed', async () => {

@@ -243,7 +243,7 @@ class ObjectPresent(BaseModel):
     """
     anchor: Literal['bottom_center', 'center'] | str | None = None
     """
-    Point of the box that stands for the object
+    Point of the box used as position of the object
     """
     min_count: conint(ge=1, le=1000) | None = 1
     """
@@ -286,7 +286,7 @@ class ObjectAbsent(BaseModel):
     """
     anchor: Literal['bottom_center', 'center'] | str | None = None
     """
-    Point of the box that stands for the object
+    Point of the box used as position of the object
     """
     for_ms: conint(ge=10000, le=3600000)
     """
@@ -323,7 +323,7 @@ class LineCrossed(BaseModel):
     """
     anchor: Literal['bottom_center', 'center'] | str | None = None
     """
-    Point of the box that stands for the object
+    Point of the box used as position of the object
     """
 
 
@@ -554,7 +554,7 @@ class Problem1(BaseModel):
     """
     advice: str
     """
-    What you can do about it
+    Suggested action
     """
 
 
@@ -706,7 +706,7 @@ class Frames(BaseModel):
 
 class Coverage(BaseModel):
     """
-    How much of the last 24 hours of the task has frames
+    Share of the last 24 hours of the task that has frames
     """
 
     from_ms: int
@@ -729,7 +729,7 @@ class Coverage(BaseModel):
 
 class Ended(BaseModel):
     """
-    How the task ended; present only if it has ended
+    End of the task; present only if it has ended
     """
 
     status: (
@@ -775,7 +775,7 @@ class Ended(BaseModel):
     """
     advice: str | None = None
     """
-    What a caller can do about it, as an English sentence
+    Suggested action of the caller, as an English sentence
     """
 
 
@@ -859,7 +859,7 @@ class TaskSource(BaseModel):
     """
     duration_ms: int | None = None
     """
-    How long an uploaded video plays, in milliseconds
+    Playing time of an uploaded video, in milliseconds
     """
     sample_fps: float | None = None
     """
@@ -885,11 +885,11 @@ class TaskSource(BaseModel):
     """
     coverage: Coverage
     """
-    How much of the last 24 hours of the task has frames
+    Share of the last 24 hours of the task that has frames
     """
     ended: Ended | None = None
     """
-    How the task ended; present only if it has ended
+    End of the task; present only if it has ended
     """
     items: list[Item]
     """
@@ -960,7 +960,7 @@ class Gap(BaseModel):
 
 class CoverageModel(BaseModel):
     """
-    How much of a time has frames, within the time of the task
+    Share of a period that has frames, within the time of the task
     """
 
     from_ms: int
@@ -1203,7 +1203,7 @@ class AcceptedDelivery(BaseModel):
 
 class WebhookEndpoint(BaseModel):
     """
-    Where events are sent
+    Address that events are sent to
     """
 
     endpoint_id: str
@@ -1371,7 +1371,7 @@ class WebhookAttempt(BaseModel):
 
 class Recovery(BaseModel):
     """
-    What is sent again
+    Events to send again
     """
 
     deliveries: conint(ge=0)
@@ -1788,7 +1788,7 @@ class SucceededImage(BaseModel):
 
 class StreamProbe(BaseModel):
     """
-    What a live stream shows now
+    Format, one frame and objects of a live stream
     """
 
     codec: str | None = None
@@ -2348,7 +2348,7 @@ class AlarmEventData(BaseModel):
 
 class AlarmBacktest(BaseModel):
     """
-    What a rule would have raised
+    Alarms that a rule would have raised
     """
 
     alarms: list[BacktestAlarm]

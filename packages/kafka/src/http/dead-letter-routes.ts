@@ -25,7 +25,7 @@ export function deadLetterRoutes(
     {
       ...listDeadLetters,
       operation: `list${what}DeadLetters`,
-      summary: 'The newest records that were put aside',
+      summary: 'Returns the newest dead letters',
       audience: 'internal',
       responses: { 200: { description: 'Oldest first', schema: listDeadLetters.reply } },
     },
@@ -38,7 +38,7 @@ export function deadLetterRoutes(
     {
       ...showDeadLetter,
       operation: `show${what}DeadLetter`,
-      summary: 'One record that was put aside, whole',
+      summary: 'Returns one dead letter in full',
       audience: 'internal',
       responses: { 200: { description: 'The record', schema: showDeadLetter.reply } },
       refusalExamples: () => [deadLetterUnknown()],
@@ -53,9 +53,9 @@ export function deadLetterRoutes(
     {
       ...replayDeadLetters,
       operation: `replay${what}DeadLetters`,
-      summary: 'Publish what was put aside to its topic again',
+      summary: 'Publishes dead letters to their topic again',
       audience: 'internal',
-      responses: { 200: { description: 'How many', schema: replayDeadLetters.reply } },
+      responses: { 200: { description: 'Number of replayed records', schema: replayDeadLetters.reply } },
     },
     async ({ params, body: { limit } }) => {
       const replayed = await replayDlq(kafka, topicOf(params.topic), { limit });

@@ -25,7 +25,7 @@ export function listDifferencesRoute(
     {
       ...(audience === 'backend' ? listBackendDifferences : listDifferences),
       operation,
-      summary: 'What the audits of this service found to differ',
+      summary: 'Differences that the audits of this service found',
       audience,
       responses: { 200: { description: 'Oldest first', schema: listDifferences.reply } },
     },

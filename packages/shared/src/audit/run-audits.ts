@@ -22,7 +22,7 @@ export const runAuditsRoute = (operation: string, { db, audits, hasten }: AuditD
     {
       ...question,
       operation,
-      summary: 'Look for differences now, also for those whose turn comes later',
+      summary: 'Searches for differences now, including those that are due later',
       audience: 'internal',
       responses: { 200: { description: 'Oldest first', schema: question.reply } },
     },

@@ -9,7 +9,7 @@ export function statusRoute(operation: string, status: StatusReader): Route {
     {
       ...getServiceStatus,
       operation,
-      summary: 'How this process stands: dependencies, breakers, outbox, lag',
+      summary: 'Returns the status of this process: dependencies, breakers, outbox, lag',
       audience: 'internal',
       responses: { 200: { description: 'Also when something is not well', schema: getServiceStatus.reply } },
     },

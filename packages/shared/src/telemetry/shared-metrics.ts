@@ -175,10 +175,14 @@ export const consumerMetrics = {
     labels: { ...group, cause: ['outage', 'failure'] },
   }),
   blocked: counter('vision.consumer.blocked', {
-    meaning: 'Failures beyond the tries of an event that may not be put aside: it holds up its partition. An alarm',
+    meaning:
+      'Failures after the last try of an event that must not become a dead letter: it blocks its partition. An alarm',
     labels: group,
   }),
-  deadLetters: counter('vision.consumer.dead_letters', { meaning: 'Records put aside. An alarm', labels: group }),
+  deadLetters: counter('vision.consumer.dead_letters', {
+    meaning: 'Records that became dead letters. An alarm',
+    labels: group,
+  }),
   crashes: counter('vision.consumer.crashes', { meaning: 'Crashes of the consumer, restarted or not', labels: group }),
   rewinds: counter('vision.consumer.rewinds', {
     meaning: 'Times the database had lost commits and their records were read again. An alarm',

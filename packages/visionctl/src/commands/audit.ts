@@ -14,9 +14,9 @@ export const auditCommand: Command = {
   name: 'audit',
   options: {
     limit: { value: 'number', summary: 'entries at most, 100 by default' },
-    now: { summary: 'let every audit look now, and show what is young too' },
+    now: { summary: 'run every audit now, and include differences that may still vanish' },
   },
-  summary: 'show what the audits of the services found, and what operators did; exit code 1 when something differs',
+  summary: 'show differences that the audits found, and the log of operators; exit code 1 when there is a difference',
   run: async ({ admin, options }) => {
     const limit = wholeNumber(options, 'limit', 1) ?? 100;
     const acts = await admin.call(audit, { method: 'GET', path: `/admin/v1/audit?limit=${limit}` });

@@ -9,16 +9,19 @@ export const calibrateCommand: Command = {
   options: {
     labels: { value: 'file', summary: 'the labels, JSON in the COCO format', required: true },
     pictures: { value: 'directory', summary: 'directory of the images that the labels name', required: true },
-    scene: { value: 'scene_code', summary: 'whose detector is measured, on its labels', required: true },
+    scene: { value: 'scene_code', summary: 'scene whose detector is measured, on its labels', required: true },
     registry: {
       value: 'file',
       summary: 'the registry the service runs with, SCENES_FILE or config/scenes.json by default',
     },
     name: { value: 'text', summary: 'version of the new calibration, the date by default' },
-    measured: { value: 'text', summary: 'on what, for readers of the registry; the name of the labels by default' },
-    floor: { value: 'score', summary: 'raw score below which no box leaves the detector, that in force by default' },
+    measured: {
+      value: 'text',
+      summary: 'description of the images, for readers of the registry; the name of the label file by default',
+    },
+    floor: { value: 'score', summary: 'raw score below which no box leaves the detector; the current one by default' },
     'min-count': { value: 'number', summary: 'boxes behind each point of a curve, 40 by default' },
-    out: { value: 'directory', summary: 'where to write, `calibration` by default' },
+    out: { value: 'directory', summary: 'output directory, `calibration` by default' },
   },
   run: async (context) => {
     const url = context.settings.values['INFERENCE_URL'];

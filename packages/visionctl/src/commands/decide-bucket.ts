@@ -5,7 +5,9 @@ import { facts } from '../table.ts';
 const decided = z.object({ service: z.string(), decision: z.string() });
 
 /** The parts that commands share which decide about the database of a service and the bucket. */
-export const decisionArgs = [{ name: 'service', summary: 'whose database', choices: ['tasks', 'images', 'results'] }];
+export const decisionArgs = [
+  { name: 'service', summary: 'service that owns the database', choices: ['tasks', 'images', 'results'] },
+];
 export const decisionOptions = {
   reason: { value: 'text', summary: 'why, for the audit log', required: true as const },
 };

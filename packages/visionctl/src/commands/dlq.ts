@@ -9,7 +9,7 @@ const LISTED = ['partition', 'offset', 'at', 'type', 'key', 'group', 'reason', '
 /** Records in one call; the services publish them one after the other. */
 const REPLAYED_AT_ONCE = 500;
 
-const topicArgument = { name: 'topic', summary: 'from which they were put aside', choices: TOPICS };
+const topicArgument = { name: 'topic', summary: 'topic of the records', choices: TOPICS };
 
 // Only what is looked at here: an older or newer gateway may tell less or more.
 const listed = z.object({ items: z.array(z.record(z.string(), z.unknown())) });
@@ -34,7 +34,7 @@ export const dlqCommands: CommandGroup = {
       name: 'list',
       args: [topicArgument],
       options: { limit: { value: 'number', summary: 'newest records per partition, 50 by default' } },
-      summary: 'list the records that were put aside',
+      summary: 'list dead letters',
       run: async (context) => {
         const limit = wholeNumber(context.options, 'limit', 1);
         const value = await context.admin.call(listed, { method: 'GET', path: pathOf(context) + queryOf({ limit }) });
@@ -52,7 +52,7 @@ export const dlqCommands: CommandGroup = {
           fallback: 'newest',
         },
       ],
-      summary: 'show a record that was put aside: why, where it came from, what is in it, and what to do',
+      summary: 'show a dead letter: its reason, origin and content, and what to do',
       run: async (context) => {
         const path = `${pathOf(context)}/records/${encodeURIComponent(context.args['record'] ?? '')}`;
         const value = await context.admin.call(shown, { method: 'GET', path });
@@ -63,7 +63,7 @@ export const dlqCommands: CommandGroup = {
       name: 'replay',
       args: [topicArgument],
       options: { limit: { value: 'number', summary: 'records at most' } },
-      summary: 'publish the records that were put aside to their topic again; repeats are harmless',
+      summary: 'publish dead letters to their topic again; repeats are harmless',
       run: replay,
     },
   ],

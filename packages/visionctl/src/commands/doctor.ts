@@ -11,7 +11,7 @@ const NO_ANSWER = 3;
 export const doctorCommand: Command = {
   name: 'doctor',
   summary:
-    'ask everything that every process depends on, from here and through the services, and say what to do; ' +
+    'check every dependency of every process, from here and through the services, and suggest fixes; ' +
     'exit code 1 when something is wrong, 3 when the admin API gives no answer',
   run: async (context) => {
     const [here, system] = await Promise.all([

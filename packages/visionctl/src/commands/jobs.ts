@@ -53,7 +53,7 @@ export const jobCommands: CommandGroup = {
       name: 'stop',
       args: [{ name: 'job', summary: 'its id' }],
       options: { reason: { value: 'text', summary: 'why, for the audit log', required: true } },
-      summary: 'stop a job at the backend that no task stops',
+      summary: 'stop a job at the backend that has no task',
       run: async ({ admin, args, options }) => {
         const path = `/admin/v1/backend-jobs/${encodeURIComponent(args['job'] ?? '')}/stop`;
         const value = await admin.call(job, { method: 'POST', path, json: { reason: options['reason'] } });
@@ -66,7 +66,7 @@ export const jobCommands: CommandGroup = {
         subject: { value: 'subject', summary: 'only those of this subject' },
         limit: { value: 'number', summary: 'tasks at most, 100 by default' },
       },
-      summary: 'list the tasks that have not ended beside what the backend says of their jobs now',
+      summary: 'list tasks that have not ended, with the state of their jobs at the backend',
       run: async ({ admin, options }) => {
         const { subject } = options;
         const value = await pagesUpTo(wholeNumber(options, 'limit', 1) ?? PAGE, (after, limit) => {

@@ -28,9 +28,12 @@ export const keyCommands: CommandGroup = {
   commands: [
     {
       name: 'create',
-      args: [{ name: 'name', summary: 'for people' }],
+      args: [{ name: 'name', summary: 'a name for operators' }],
       options: {
-        subject: { value: 'subject', summary: 'share tasks, quota and limits of this subject' },
+        subject: {
+          value: 'subject',
+          summary: 'subject of the key, with which it shares tasks, quota and limits; a new one by default',
+        },
         scopes: { value: 'scopes', summary: 'read, create, notify, separated by commas; all by default' },
       },
       summary: 'create an API key',
@@ -55,7 +58,7 @@ export const keyCommands: CommandGroup = {
     {
       name: 'show',
       args: [{ name: 'key', summary: 'a key id or its first characters; of a whole key only the id is sent' }],
-      summary: 'find keys by how they begin; exit code 1 when there is none',
+      summary: 'find keys by their first characters; exit code 1 when there is none',
       run: async ({ admin, args }) => {
         const path = `/admin/v1/keys${queryOf({ id_prefix: idOf(args['key'] ?? '') })}`;
         const value = await admin.call(list, { method: 'GET', path });

@@ -9,15 +9,15 @@ export const republishCommand: Command = {
   options: {
     service: {
       value: 'name',
-      summary: 'whose events',
+      summary: 'service that published the events',
       choices: ['tasks', 'images', 'results', 'notify'],
       required: true,
     },
-    from: { value: 'instant', summary: 'published from then on: 2026-03-15T08:00:00Z', required: true },
-    to: { value: 'instant', summary: 'and before then; now by default' },
+    from: { value: 'instant', summary: 'first instant, such as 2026-03-15T08:00:00Z', required: true },
+    to: { value: 'instant', summary: 'instant after the last; now by default' },
     yes: { summary: 'publish them; without it they are only counted' },
   },
-  summary: 'publish events again after a loss of Kafka; what was published is kept for seven days',
+  summary: 'publish events again after a loss of Kafka; events are retained for seven days',
   run: async (context) => {
     const { options } = context;
     const range = {

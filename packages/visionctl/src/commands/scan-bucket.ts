@@ -8,8 +8,8 @@ const SERVICES = ['tasks', 'images', 'results'] as const;
 /** Reads every row that names an object, so it may take long; nothing is changed. */
 export const scanCommand: Command = {
   name: 'scan',
-  options: { service: { value: 'service', summary: 'only the rows of this one', choices: SERVICES } },
-  summary: 'find the objects that rows name and the bucket does not have; exit code 1 when there are any',
+  options: { service: { value: 'service', summary: 'only rows of this service', choices: SERVICES } },
+  summary: 'find rows whose object is missing in the bucket; exit code 1 when there are any',
   run: async ({ admin, options, progress }) => {
     const missing: (MissingObject & { service: string })[] = [];
     let checked = 0;

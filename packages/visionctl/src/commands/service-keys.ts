@@ -10,7 +10,7 @@ export const serviceKeyCommands: CommandGroup = {
   commands: [
     {
       name: 'create',
-      options: { service: { value: 'name', summary: 'only for this one', choices: callers } },
+      options: { service: { value: 'name', summary: 'only for this service', choices: callers } },
       summary: 'make the keys that services sign their calls with, as lines of an .env file',
       run: async ({ options }) => {
         const made = chosen(options['service']).map((service) => ({ service, ...createServiceKey(service) }));

@@ -11,7 +11,7 @@ export const topicCommands: CommandGroup = {
   commands: [
     {
       name: 'create',
-      summary: 'create the Kafka topics that are missing; existing ones stay as they are',
+      summary: 'create missing Kafka topics; existing ones stay as they are',
       run: async (context) => {
         const { changes, names } = await apply(context, { missingOnly: true });
         return { value: { topics: names, changes }, text: [...changes, `${names.length} topics exist.`].join('\n') };
@@ -20,7 +20,7 @@ export const topicCommands: CommandGroup = {
     {
       name: 'apply',
       summary: 'create topics and change those that differ from TOPICS; never removes a topic or a partition',
-      options: { check: { summary: 'only report, and end with 1 when something differs' } },
+      options: { check: { summary: 'only report; exit code 1 when something differs' } },
       run: async (context) => {
         const check = context.options['check'] === 'true';
         return reported(await apply(context, { check }), check);
@@ -84,7 +84,7 @@ export const bucketCommands: CommandGroup = {
     },
     {
       name: 'check',
-      summary: 'ask whether the bucket is there and may be used',
+      summary: 'check that the bucket exists and may be used',
       run: async ({ settings }) => {
         const options = await settings.objectStore();
         const { checkBucket } = await import('@vision/objects/check-bucket');
@@ -98,7 +98,7 @@ export const bucketCommands: CommandGroup = {
       name: 'adopt',
       args: decisionArgs,
       options: decisionOptions,
-      summary: 'make a database the only owner of its objects in the bucket; those that it does not know are removed',
+      summary: 'make a database the only owner of its objects in the bucket; objects that it does not know are removed',
       run: (context) => decideBucket(context, 'adopt'),
     },
   ],

@@ -13,7 +13,7 @@ const shown = z.object({
 export const showTaskCommand: Command = {
   name: 'show',
   args: [{ name: 'task_id', summary: 'a task or an image call' }],
-  summary: 'show all that is known of a task, in one line of time; exit code 1 when a service did not tell',
+  summary: 'show the whole history of a task, in order of time; exit code 1 when a service did not answer',
   run: async ({ admin, args }) => {
     const path = `/admin/v1/tasks/${encodeURIComponent(args['task_id'] ?? '')}`;
     const value = await admin.call(shown, { method: 'GET', path });
@@ -22,7 +22,7 @@ export const showTaskCommand: Command = {
       ...sections,
       'timeline',
       indented(table(['at', 'source', 'what', 'details'], value.timeline)),
-      ...value.unreachable.map((service) => `${service} did not tell: visionctl doctor says why`),
+      ...value.unreachable.map((service) => `${service} did not answer: visionctl doctor shows why`),
     ];
     return { value, text: text.join('\n'), exitCode: value.unreachable.length === 0 ? 0 : 1 };
   },

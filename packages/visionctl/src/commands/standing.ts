@@ -6,7 +6,7 @@ import { table } from '../table.ts';
 
 export const breakersCommand: Command = {
   name: 'breakers',
-  summary: 'show the breakers of every replica; exit code 1 when one is not closed or a replica did not tell',
+  summary: 'show the breakers of every replica; exit code 1 when one is not closed or a replica did not answer',
   run: async ({ admin }) => {
     const processes = await readProcesses(admin);
     const rows = processes.flatMap(({ service, address, status }) =>
@@ -21,8 +21,8 @@ export const breakersCommand: Command = {
 
 export const lagCommand: Command = {
   name: 'lag',
-  options: { partitions: { summary: 'each partition by itself' } },
-  summary: 'show how far consumers are behind; exit code 1 when a service did not tell',
+  options: { partitions: { summary: 'list each partition' } },
+  summary: 'show the lag of consumers; exit code 1 when a service did not answer',
   run: async ({ admin, options }) => {
     const processes = await readProcesses(admin);
     const told = oneOfEach(processes).flatMap(({ service, lag }) => lag.map((one) => ({ service, ...one })));
@@ -51,7 +51,7 @@ export const outboxCommands: CommandGroup = {
   commands: [
     {
       name: 'status',
-      summary: 'show what waits to be published, by service; exit code 1 when a service did not tell',
+      summary: 'show events that wait to be published, by service; exit code 1 when a service did not answer',
       run: async ({ admin }) => {
         const processes = await readProcesses(admin);
         const publishers = new Map(

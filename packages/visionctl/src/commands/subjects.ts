@@ -12,7 +12,7 @@ const names = Object.keys(subjectLimits.shape);
 const pathOf = ({ args }: CommandContext, what: string) =>
   `/admin/v1/subjects/${encodeURIComponent(args['subject'] ?? '')}/${what}`;
 
-const subject = { name: 'subject', summary: 'whose' };
+const subject = { name: 'subject', summary: 'a subject' };
 
 export const limitCommands: CommandGroup = {
   name: 'limits',
@@ -33,7 +33,7 @@ export const limitCommands: CommandGroup = {
       options: Object.fromEntries(
         names.map((name) => [optionOf(name), { value: 'number', summary: 'a number, or "default"' }]),
       ),
-      summary: 'change limits of a subject; "default" takes a change back',
+      summary: 'change limits of a subject; "default" resets one',
       run: async (context) => {
         const json = changeOf(context.options);
         const value = await context.admin.call(limits, { method: 'PUT', path: pathOf(context, 'limits'), json });
@@ -46,7 +46,7 @@ export const limitCommands: CommandGroup = {
 export const usageCommand: Command = {
   name: 'usage',
   args: [subject],
-  summary: "show what a subject used of today's quota",
+  summary: "show the units of today's quota that a subject used",
   run: async (context) => {
     const value = await context.admin.call(usageReply, { method: 'GET', path: pathOf(context, 'usage') });
     const rows = Object.entries(value).map(([kind, usage]) => ({ kind, ...usage }));

@@ -10,7 +10,7 @@ const COLUMNS = ['task_id', 'subject', 'kind', 'status', 'scene_code', 'age_s', 
 
 const task = z.record(z.string(), z.unknown());
 const list = z.object({ items: z.array(task), next_cursor: z.string() });
-const taskId = { name: 'task_id', summary: 'which one' };
+const taskId = { name: 'task_id', summary: 'id of the task' };
 
 export const taskCommands: CommandGroup = {
   name: 'tasks',
@@ -23,11 +23,11 @@ export const taskCommands: CommandGroup = {
         status: { value: 'status', summary: 'only those in this state', choices: taskStatus.options },
         subject: { value: 'subject', summary: 'only those of this subject' },
         kind: { value: 'kind', summary: 'only those of this kind', choices: ['stream', 'upload', 'image'] },
-        'older-than': { value: 'seconds', summary: 'created at least so long ago' },
-        'younger-than': { value: 'seconds', summary: 'created at most so long ago' },
-        order: { value: 'order', summary: 'which come first, newest by default', choices: ['newest', 'oldest'] },
+        'older-than': { value: 'seconds', summary: 'minimum time since creation' },
+        'younger-than': { value: 'seconds', summary: 'maximum time since creation' },
+        order: { value: 'order', summary: 'order by creation, newest first by default', choices: ['newest', 'oldest'] },
         limit: { value: 'number', summary: 'tasks at most, 50 by default' },
-        after: { value: 'task_id', summary: 'go on behind this one' },
+        after: { value: 'task_id', summary: 'continue after this task' },
       },
       summary: 'list tasks and image calls',
       run: listTasks,
@@ -60,10 +60,10 @@ export const taskCommands: CommandGroup = {
       name: 'verify',
       args: [
         { name: 'task_id', summary: 'the waiting task' },
-        { name: 'outcome', summary: 'what you found out', choices: ['created', 'not_created'] },
+        { name: 'outcome', summary: 'the outcome that you determined', choices: ['created', 'not_created'] },
       ],
-      options: { note: { value: 'text', summary: 'how you know', required: true } },
-      summary: 'say that the job of a waiting task was created or not_created',
+      options: { note: { value: 'text', summary: 'your evidence', required: true } },
+      summary: 'record that the job of a waiting task was created or not_created',
       run: async ({ admin, args, options }) => {
         const { task_id: id = '', outcome = '' } = args;
         const path = `/admin/v1/tasks/${encodeURIComponent(id)}/verification`;

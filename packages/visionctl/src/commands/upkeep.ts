@@ -12,12 +12,12 @@ const switched = (value: z.infer<typeof maintenance>): Output => ({
 
 export const maintenanceCommands: CommandGroup = {
   name: 'maintenance',
-  summary: 'the switch that keeps new work out',
+  summary: 'maintenance mode, which refuses new work',
   commands: [
     {
       name: 'on',
       options: { reason: { value: 'text', summary: 'shown in the log and in `maintenance status`' } },
-      summary: 'keep new work out; everything else goes on',
+      summary: 'refuse new work; everything else continues',
       run: async ({ admin, options }) => {
         const json = { enabled: true, reason: options['reason'] ?? '' };
         return switched(await admin.call(maintenance, { method: 'PUT', path: '/admin/v1/maintenance', json }));
@@ -25,7 +25,7 @@ export const maintenanceCommands: CommandGroup = {
     },
     {
       name: 'off',
-      summary: 'let new work in again',
+      summary: 'accept new work again',
       run: async ({ admin }) => {
         const json = { enabled: false };
         return switched(await admin.call(maintenance, { method: 'PUT', path: '/admin/v1/maintenance', json }));
@@ -33,7 +33,7 @@ export const maintenanceCommands: CommandGroup = {
     },
     {
       name: 'status',
-      summary: 'show whether new work is kept out',
+      summary: 'show whether new work is refused',
       run: async ({ admin }) =>
         switched(await admin.call(maintenance, { method: 'GET', path: '/admin/v1/maintenance' })),
     },
@@ -62,8 +62,8 @@ export const quotaCommands: CommandGroup = {
     {
       name: 'repair',
       args: [
-        { name: 'subject', summary: 'whose counter' },
-        { name: 'kind', summary: 'which quota', choices: ['video', 'image'] },
+        { name: 'subject', summary: 'subject of the counter' },
+        { name: 'kind', summary: 'kind of quota', choices: ['video', 'image'] },
         { name: 'day', summary: 'YYYY-MM-DD in UTC+8' },
       ],
       options: { reason: { value: 'text', summary: 'why, for the audit log', required: true } },
@@ -78,7 +78,7 @@ export const quotaCommands: CommandGroup = {
       name: 'end',
       args: [
         { name: 'reservation', summary: 'its id, `<task>/<attempt>`' },
-        { name: 'outcome', summary: 'keep its units or give them back', choices: ['charge', 'refund'] },
+        { name: 'outcome', summary: 'charge or refund its units', choices: ['charge', 'refund'] },
       ],
       options: { reason: { value: 'text', summary: 'why, for the audit log', required: true } },
       summary: 'end an open reservation whose task is lost',
@@ -95,11 +95,11 @@ export const quotaCommands: CommandGroup = {
 
 export const retentionCommands: CommandGroup = {
   name: 'retention',
-  summary: 'what is over its time',
+  summary: 'expired data',
   commands: [
     {
       name: 'run',
-      summary: 'remove now what is over its time',
+      summary: 'remove expired data now',
       run: async ({ admin }) => {
         const value = await admin.call(z.record(z.string(), z.unknown()), {
           method: 'POST',
@@ -112,7 +112,7 @@ export const retentionCommands: CommandGroup = {
       name: 'resume',
       args: decisionArgs,
       options: decisionOptions,
-      summary: 'let sweeps and retention go on with a restored database; within the hour',
+      summary: 'resume sweeps and retention with a restored database, within the hour',
       run: (context) => decideBucket(context, 'resume'),
     },
   ],

@@ -44,7 +44,7 @@ async function askAll({ owners, logger }: AskDeps, { services, question, signal 
         const { items } = await owners[service].ask(question, { subject: OPERATOR, signal });
         return { items: items.map((item) => ({ service, ...item })), unreachable: [] };
       } catch (error) {
-        logger.warn({ err: error, upstream: { name: service } }, 'a service did not tell what its audits found');
+        logger.warn({ err: error, upstream: { name: service } }, 'audit results of a service are missing');
         return { items: [], unreachable: [service] };
       }
     }),

@@ -22,7 +22,7 @@ export async function readStatus(
     status.read(),
     owners.tasks.ask(listBackendStatus, { subject: OPERATOR, signal }).then(
       ({ items }) => items,
-      (error: unknown) => [{ service: 'inference', address: '-', fault: `tasks did not tell: ${faultOf(error)}` }],
+      (error: unknown) => [{ service: 'inference', address: '-', fault: `tasks did not answer: ${faultOf(error)}` }],
     ),
     ...SERVICES.map((service) => replicas.read(service)),
   ]);

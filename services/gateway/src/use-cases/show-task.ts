@@ -64,10 +64,7 @@ async function askOne(
     return { service, history: await owners[service].ask(getTaskHistory, asking) };
   } catch (error) {
     if (asAppError(error)?.kind === 'not_found') return { service, history: undefined };
-    logger.warn(
-      { err: error, upstream: { name: service }, task_id: taskId },
-      'a service did not tell what it knows of a task',
-    );
+    logger.warn({ err: error, upstream: { name: service }, task_id: taskId }, 'a service did not answer about a task');
     return { service, history: 'unreachable' };
   }
 }

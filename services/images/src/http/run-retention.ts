@@ -13,7 +13,7 @@ export const runRetentionRoute = (deps: Deps) =>
       operation: 'runImageRetention',
       summary: 'Remove pictures, results and keys that have expired now',
       audience: 'internal',
-      responses: { 200: { description: 'What was removed', schema: removed } },
+      responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },
     async ({ signal }) => ({ status: 200, body: await runRetention(deps, signal) }),
   );

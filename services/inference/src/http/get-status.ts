@@ -8,7 +8,7 @@ export const getStatusRoute = ({ status }: Pick<Deps, 'status'>) =>
       operation: 'getBackendStatus',
       method: 'get',
       path: backendStatusPath,
-      summary: 'How this process stands: database, Kafka, object store. Another backend need not have it.',
+      summary: 'Returns the status of this process: database, Kafka, object store. Other backends need not have it.',
       audience: 'backend',
       responses: { 200: { description: 'Also when something is not well.', schema: serviceStatus } },
     },

@@ -35,7 +35,7 @@ const query = z.strictObject({
   order: z
     .enum(eventOrders)
     .optional()
-    .describe('Order in which the alarms opened, `newest` by default. A cursor goes on in its own order'),
+    .describe('Order in which the alarms opened, `newest` by default. A cursor keeps its own order'),
 });
 
 const documentedTime = z.int().min(0).optional().meta({ format: 'int64' });

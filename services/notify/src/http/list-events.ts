@@ -34,7 +34,7 @@ const documented = z.object({
   order: z
     .enum(eventOrders)
     .optional()
-    .describe('Order of the events, `oldest` by default. A cursor goes on in its own order and fits no other'),
+    .describe('Order of the events, `oldest` by default. A cursor keeps its own order and works with no other'),
 });
 
 export const listEventsRoute = (deps: Pick<Deps, 'cursors' | 'db'>) =>

@@ -33,7 +33,7 @@ const recovery = z
         'Present when more is to be sent than one request takes: repeat the request with it once these are delivered',
       ),
   })
-  .meta({ id: 'Recovery', description: 'What is sent again' });
+  .meta({ id: 'Recovery', description: 'Events to send again' });
 
 export const recoverWebhookEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' | 'wakeWebhooks'>) =>
   route(

@@ -14,7 +14,7 @@ export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'signals' | 'settings'
       summary: 'Remove expired events now',
       audience: 'internal',
       responses: {
-        200: { description: 'What was removed', schema: removed },
+        200: { description: 'Removed objects and rows', schema: removed },
       },
     },
     async () => ({ status: 200, body: await runRetention(deps) }),

@@ -29,7 +29,7 @@ export const webhookEndpoint = z
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
-  .meta({ id: 'WebhookEndpoint', description: 'Where events are sent' });
+  .meta({ id: 'WebhookEndpoint', description: 'Address that events are sent to' });
 
 export const newWebhookEndpoint = webhookEndpoint
   .extend({ secret: z.string().optional().describe(`${SECRET}. Absent when you chose it`) })

@@ -10,7 +10,7 @@ export const endReservationRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
       operation: 'endReservation',
       summary: 'End an open reservation by hand',
       audience: 'internal',
-      responses: { 200: { description: 'What it charges', schema: question.reply } },
+      responses: { 200: { description: 'Units that it charges', schema: question.reply } },
     },
     async ({ body }) => ({
       status: 200,

@@ -20,7 +20,7 @@ export const findOpenReservationsRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...find,
       operation: 'findOpenReservations',
-      summary: 'Which of these reservations are open',
+      summary: 'Returns which of these reservations are open',
       audience: 'internal',
       responses: { 200: { description: 'Those that are', schema: find.reply } },
     },

@@ -10,7 +10,7 @@ export const refundRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
       operation: 'refund',
       summary: 'Give all units of a reservation back to the day they were taken from',
       audience: 'internal',
-      responses: { 200: { description: 'What the reservation charges in the end', schema: refundReservation.reply } },
+      responses: { 200: { description: 'Final charge of the reservation, in units', schema: refundReservation.reply } },
     },
     async ({ params, caller }) => ({
       status: 200,

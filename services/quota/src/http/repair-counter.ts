@@ -10,7 +10,7 @@ export const repairCounterRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
       operation: 'repairCounter',
       summary: 'Set a counter to what its reservations add up to',
       audience: 'internal',
-      responses: { 200: { description: 'What it said before and says now', schema: question.reply } },
+      responses: { 200: { description: 'Values before and after', schema: question.reply } },
     },
     async ({ body: { who, reason, ...counter } }) => ({
       status: 200,

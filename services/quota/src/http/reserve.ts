@@ -12,7 +12,7 @@ export const reserveRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
       description:
         'Repeatable by id. A key that was used for the other kind and whose reservation was not refunded is a `conflict`.',
       audience: 'internal',
-      responses: { 200: { description: 'What the ledger decided', schema: reserveUnits.reply } },
+      responses: { 200: { description: 'Decision of the ledger', schema: reserveUnits.reply } },
     },
     async ({ params, body, caller }) => ({
       status: 200,

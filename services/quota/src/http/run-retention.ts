@@ -12,7 +12,10 @@ export const runRetentionRoute = (deps: Deps) =>
       summary: 'Remove reservations older than the retention now',
       audience: 'internal',
       responses: {
-        200: { description: 'What was removed', schema: z.object({ reservations: z.int(), counters: z.int() }) },
+        200: {
+          description: 'Removed objects and rows',
+          schema: z.object({ reservations: z.int(), counters: z.int() }),
+        },
       },
     },
     async () => ({ status: 200, body: await runRetention(deps) }),

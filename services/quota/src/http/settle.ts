@@ -10,7 +10,7 @@ export const settleRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
       operation: 'settle',
       summary: 'Keep some units of a reservation and give the rest back',
       audience: 'internal',
-      responses: { 200: { description: 'What the reservation charges in the end', schema: settleReservation.reply } },
+      responses: { 200: { description: 'Final charge of the reservation, in units', schema: settleReservation.reply } },
     },
     async ({ params, body, caller }) => ({
       status: 200,

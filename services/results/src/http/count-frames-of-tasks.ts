@@ -8,7 +8,7 @@ export const countFramesOfTasksRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...question,
       operation: 'countFramesOfTasks',
-      summary: 'How many frames of many tasks are stored, in one answer',
+      summary: 'Returns the numbers of stored frames of many tasks',
       audience: 'internal',
       responses: { 200: { description: 'Tasks not heard of are left out', schema: question.reply } },
     },

@@ -11,7 +11,7 @@ export const coverage = z
     covered_ms: z.int().min(0).describe('Time with frames, in milliseconds'),
     gaps: z.int().min(0).describe('Number of gaps: stretches without frames'),
   })
-  .meta({ id: 'Coverage', description: 'How much of a time has frames, within the time of the task' });
+  .meta({ id: 'Coverage', description: 'Share of a period that has frames, within the time of the task' });
 
 /** Coverage in the form of the API. */
 export const coverageBody = ({ fromMs, toMs, coveredMs, gapCount }: Coverage): z.infer<typeof coverage> => ({

@@ -39,7 +39,7 @@ const report = z
         'of a stream that ended before `to_ms`',
     ),
   })
-  .meta({ id: 'AlarmBacktest', description: 'What a rule would have raised' });
+  .meta({ id: 'AlarmBacktest', description: 'Alarms that a rule would have raised' });
 
 const bodyExample: z.output<typeof body> = {
   task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
@@ -96,7 +96,7 @@ export const createAlarmBacktestRoute = (deps: BacktestDeps) =>
       bodyExample,
       bodyReasons,
       responses: {
-        200: { description: 'What the rule would have raised', schema: report, example: exampleReport },
+        200: { description: 'Alarms that the rule would have raised', schema: report, example: exampleReport },
       },
       refusalExamples: () => [
         refusedBody({ kind: 'source_down', for_ms: -1 }),

@@ -45,7 +45,7 @@ const source = z
     last_frame_time_ms: milliseconds
       .optional()
       .describe('`frame_time_ms` of the last stored frame; of an upload, compare it with `duration_ms`'),
-    duration_ms: milliseconds.optional().describe('How long an uploaded video plays, in milliseconds'),
+    duration_ms: milliseconds.optional().describe('Playing time of an uploaded video, in milliseconds'),
     sample_fps: z.number().optional().describe('Frame rate at which the source is analysed, in frames per second'),
     measured_fps: z
       .number()
@@ -64,15 +64,15 @@ const source = z
         ),
     }),
     reconnects: count.optional().describe('Number of lost connections'),
-    coverage: coverage.describe('How much of the last 24 hours of the task has frames'),
+    coverage: coverage.describe('Share of the last 24 hours of the task that has frames'),
     ended: z
       .object({
         status: taskStatus,
         reason: z.enum(endedReasons).optional().describe('Reason of a `failed` or `refunded` task'),
-        advice: z.string().optional().describe('What a caller can do about it, as an English sentence'),
+        advice: z.string().optional().describe('Suggested action of the caller, as an English sentence'),
       })
       .optional()
-      .describe('How the task ended; present only if it has ended'),
+      .describe('End of the task; present only if it has ended'),
     items: z
       .array(
         z.object({

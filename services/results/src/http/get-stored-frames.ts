@@ -8,7 +8,7 @@ export const getStoredFramesRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...question,
       operation: 'getStoredFrames',
-      summary: 'How many frames of a task are stored, for the service that decides when it has ended',
+      summary: 'Returns the number of stored frames of a task, for the service that decides when it has ended',
       audience: 'internal',
       responses: { 200: { description: '0 for a task not heard of', schema: question.reply } },
     },

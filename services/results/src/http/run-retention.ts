@@ -18,7 +18,7 @@ export const runRetentionRoute = (deps: Deps) =>
       operation: 'runResultRetention',
       summary: 'Remove results that have expired now',
       audience: 'internal',
-      responses: { 200: { description: 'What was removed', schema: removed } },
+      responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },
     async () => {
       const expired = await runRetention(deps);

@@ -48,12 +48,12 @@ const view = z
             'Why the stream gave no frame. `no_frame`: none came in time, or the peer failed after the handshake. ' +
               '`not_supported`: the stream answered, but the inference backend does not read streams for probes.',
           ),
-        advice: z.string().describe('What you can do about it'),
+        advice: z.string().describe('Suggested action'),
       })
       .optional()
       .describe('Absent if a frame was read; `codec`, `image`, `fps`, `snapshot` and `objects` are absent otherwise'),
   })
-  .meta({ id: 'StreamProbe', description: 'What a live stream shows now' });
+  .meta({ id: 'StreamProbe', description: 'Format, one frame and objects of a live stream' });
 
 export const createStreamProbeRoute = (deps: StreamProbeDeps & Pick<Deps, 'policy'>) =>
   route(

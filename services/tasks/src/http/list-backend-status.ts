@@ -7,7 +7,7 @@ export const listBackendStatusRoute = ({ backendStatus }: Pick<Deps, 'backendSta
     {
       ...listBackendStatus,
       operation: 'listBackendStatus',
-      summary: 'How each replica of the inference backend stands',
+      summary: 'Returns the status of each replica of the inference backend',
       audience: 'internal',
       responses: { 200: { description: 'Also when none tells', schema: listBackendStatus.reply } },
     },

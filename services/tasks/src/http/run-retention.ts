@@ -14,7 +14,7 @@ export const runRetentionRoute = (deps: Deps) =>
       operation: 'runTaskRetention',
       summary: 'Remove expired tasks and orphaned videos now',
       audience: 'internal',
-      responses: { 200: { description: 'What was removed', schema: removed } },
+      responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },
     async () => ({ status: 200, body: await runRetention(deps, () => sweepAllVideos(deps)) }),
   );

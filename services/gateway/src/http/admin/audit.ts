@@ -34,7 +34,7 @@ export const listAuditRoute = (deps: Deps): Route =>
       operation: 'listAudit',
       method: 'get',
       path: '/admin/v1/audit',
-      summary: 'What operators did, newest first',
+      summary: 'Actions of operators, newest first',
       tag: 'Upkeep',
       audience: 'admin',
       query: z.strictObject({

@@ -16,7 +16,7 @@ const decision = bucketDecision.describe(
 );
 const request = z
   .strictObject({ service, decision, reason: words(500).min(1) })
-  .meta({ id: 'BucketDecision', description: 'What an operator decides about a database and the bucket' });
+  .meta({ id: 'BucketDecision', description: 'Decision of an operator about a database and the bucket' });
 const decided = z.object({ service, decision }).meta({ id: 'BucketDecisionNoted' });
 const example: z.infer<typeof decided> = { service: 'tasks', decision: 'resume' };
 
@@ -40,14 +40,14 @@ export const scanBucketRoute = (deps: Deps): Route =>
       method: 'post',
       path: '/admin/v1/bucket/scan',
       summary: 'Find rows whose object is not in the bucket',
-      description: 'One page of rows; nothing is changed. Go on with `next_cursor` until it is empty.',
+      description: 'One page of rows; nothing is changed. Continue with `next_cursor` until it is empty.',
       tag: 'Upkeep',
       audience: 'admin',
       body: scan,
       bodyExample: { service: 'tasks', after: '', limit: 1000 },
       responses: {
         200: {
-          description: 'What is missing in this page',
+          description: 'Missing objects of this page',
           schema: scanObjects.reply,
           example: { checked: 812, missing: [missing], next_cursor: '' },
         },
@@ -66,7 +66,7 @@ export const decideBucketRoute = (deps: Deps): Route =>
       operation: 'decideBucket',
       method: 'post',
       path: '/admin/v1/bucket/decisions',
-      summary: 'Let sweeps and retention go on after a restore, or make a database the owner of the bucket',
+      summary: 'Resumes sweeps and retention after a restore, or makes a database the owner of the bucket',
       description: 'The next sweep of the service applies it, within the hour.',
       tag: 'Upkeep',
       audience: 'admin',

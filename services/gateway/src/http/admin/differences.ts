@@ -12,9 +12,9 @@ import { actorOf, operatorHeaders, operatorInvalid, subject, words } from './sch
 const differences = z
   .object({
     items: z.array(difference.extend({ service: z.string() })),
-    unreachable: z.array(z.string()).describe('Services that did not tell'),
+    unreachable: z.array(z.string()).describe('Services that did not answer'),
   })
-  .meta({ id: 'Differences', description: 'What must agree and has not for a minute' });
+  .meta({ id: 'Differences', description: 'Facts that must agree and have differed for a minute' });
 
 const exampleDifferences: z.infer<typeof differences> = {
   items: [
@@ -39,7 +39,7 @@ export const listDifferencesRoute = (deps: Deps): Route =>
       operation: 'listDifferences',
       method: 'get',
       path: '/admin/v1/differences',
-      summary: 'What the audits of the services found to differ',
+      summary: 'Differences that the audits of the services found',
       tag: 'Upkeep',
       audience: 'admin',
       responses: { 200: { description: 'All is well when empty', schema: differences, example: exampleDifferences } },
@@ -69,7 +69,8 @@ export const repairCounterRoute = (deps: Deps): Route =>
       method: 'post',
       path: '/admin/v1/quota/repair',
       summary: 'Set a quota counter to what its reservations add up to',
-      description: 'Who did it and why is kept in the audit log and beside the ledger. Repeating it changes nothing.',
+      description:
+        'Operator and reason are stored in the audit log and beside the ledger. Repeating it changes nothing.',
       tag: 'Upkeep',
       audience: 'admin',
       headers: operatorHeaders,
@@ -77,7 +78,7 @@ export const repairCounterRoute = (deps: Deps): Route =>
       bodyExample: { subject: 'acme', kind: 'video', day: '2026-03-15', reason: 'found by the audit' },
       responses: {
         200: {
-          description: 'What the counter said before and says now',
+          description: 'Values of the counter before and after',
           schema: counterRepair,
           example: { subject: 'acme', kind: 'video', day: '2026-03-15', used_before: 4, used_after: 3 },
         },

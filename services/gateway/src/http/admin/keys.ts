@@ -76,7 +76,7 @@ export const listKeysRoute = (deps: Deps): Route =>
           .string()
           .regex(/^[0-9a-f]{1,16}$/, 'up to 16 hexadecimal digits')
           .optional()
-          .describe('How the id begins; it stands behind `vk_` in the key'),
+          .describe('First characters of the id, which follows `vk_` in the key'),
       }),
       responses: {
         200: { description: 'Keys without their text', schema: keyList, example: { items: [exampleKeyView] } },

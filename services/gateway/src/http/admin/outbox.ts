@@ -40,7 +40,7 @@ export const republishOutboxRoute = (deps: Deps): Route =>
         dry_run: true,
         limit: 1000,
       },
-      responses: { 200: { description: 'What was published or counted', schema: republished, example } },
+      responses: { 200: { description: 'Published or counted events', schema: republished, example } },
       refusalExamples: () => [operatorInvalid(), fail.sysUnavailable('tasks_unavailable')],
     },
     async ({ body, req }) => ({ status: 200, body: await republishOutbox(deps, { ...body, actor: actorOf(req) }) }),

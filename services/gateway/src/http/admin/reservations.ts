@@ -35,7 +35,7 @@ export const endReservationRoute = (deps: Deps): Route =>
       },
       responses: {
         200: {
-          description: 'What it charges',
+          description: 'Units that it charges',
           schema: endedReservation,
           example: { reservation_id: exampleTaskRecord.reservation_id, subject: 'acme', units: 1, charged: 0 },
         },

@@ -7,7 +7,7 @@ import type { ApiKey } from '../../domain/api-key.ts';
 export const subject = z
   .string()
   .regex(/^[A-Za-z0-9][\w.@:-]{0,127}$/, 'letters, digits and . _ @ : - only, at most 128')
-  .describe('Whose tasks, quota and limits');
+  .describe('Subject with its tasks, quota and limits');
 export const subjectPath = z.object({ subject });
 export const keyPath = z.object({ key_id: z.string().regex(/^[0-9a-f]{16}$/) });
 /** Text for people: no control characters, which would forge lines, and no halves of pairs, which cannot be stored. */
@@ -86,7 +86,7 @@ export const operatorHeaders = z.object({
     .string()
     .regex(OPERATOR_NAME)
     .optional()
-    .meta({ description: 'Who acts, for the audit log; `admin` when absent', example: 'zoe@ops' }),
+    .meta({ description: 'Name of the operator, for the audit log; `admin` when absent', example: 'zoe@ops' }),
 });
 
 /**

@@ -32,7 +32,7 @@ export const readStatusRoute = (deps: Deps): Route =>
       operation: 'readStatus',
       method: 'get',
       path: '/admin/v1/status',
-      summary: 'How every process stands: dependencies, breakers, outbox, lag',
+      summary: 'Returns the status of every process: dependencies, breakers, outbox, lag',
       description:
         'Every address is asked that the name of a service resolves to. One that does not answer is listed with its ' +
         '`fault`. Behind a shared address one of the replicas answers.',

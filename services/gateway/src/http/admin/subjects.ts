@@ -66,7 +66,7 @@ export const getSubjectUsageRoute = (deps: Deps): Route =>
       operation: 'getUsageOfSubject',
       method: 'get',
       path: '/admin/v1/subjects/{subject}/usage',
-      summary: "What a subject used of today's quota",
+      summary: "Units of today's quota that a subject used",
       tag: 'Subjects',
       audience: 'admin',
       params: subjectPath,

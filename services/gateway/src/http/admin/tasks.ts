@@ -34,9 +34,9 @@ const shownTask = z
       quota: facts.optional(),
     }),
     timeline: z.array(happening.extend({ source: z.string() })).describe('Oldest first'),
-    unreachable: z.array(z.string()).describe('Services that did not tell'),
+    unreachable: z.array(z.string()).describe('Services that did not answer'),
   })
-  .meta({ id: 'ShownTask', description: 'What every service knows of a task' });
+  .meta({ id: 'ShownTask', description: 'Returns the history of a task from every service' });
 
 const exampleShownTask: z.infer<typeof shownTask> = {
   task_id: exampleTaskRecord.task_id,

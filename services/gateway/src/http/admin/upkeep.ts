@@ -12,14 +12,14 @@ import { actorOf, operatorHeaders, operatorInvalid, words } from './schemas.ts';
 
 const maintenance = z
   .object({ enabled: z.boolean(), reason: z.string() })
-  .meta({ id: 'Maintenance', description: 'The switch that keeps new work out' });
+  .meta({ id: 'Maintenance', description: 'Maintenance mode, which refuses new work' });
 const exampleMaintenance: z.infer<typeof maintenance> = { enabled: true, reason: 'new disks' };
 const maintenanceChange = z
   .strictObject({ enabled: z.boolean(), reason: words(500).default('') })
   .meta({ id: 'MaintenanceChange' });
 const retentionReport = z
   .record(z.string(), z.record(z.string(), z.int()))
-  .meta({ id: 'RetentionReport', description: 'What each service removed: names and numbers' });
+  .meta({ id: 'RetentionReport', description: 'Names and numbers of removed items, by service' });
 
 export const getMaintenanceRoute = (deps: Deps): Route =>
   route(
@@ -27,7 +27,7 @@ export const getMaintenanceRoute = (deps: Deps): Route =>
       operation: 'getMaintenance',
       method: 'get',
       path: '/admin/v1/maintenance',
-      summary: 'Whether new work is kept out',
+      summary: 'Returns whether maintenance is on',
       tag: 'Upkeep',
       audience: 'admin',
       responses: { 200: { description: 'The switch', schema: maintenance, example: exampleMaintenance } },
@@ -43,7 +43,7 @@ export const setMaintenanceRoute = (deps: Deps): Route =>
       path: '/admin/v1/maintenance',
       summary: 'Keep new work out, or let it in again',
       description:
-        'In force on every replica within 2 s. Creates answer OP-TASK-BREAKER-OPEN; everything else goes on.',
+        'Takes effect on every replica within 2 s. Create requests get OP-TASK-BREAKER-OPEN; everything else continues.',
       tag: 'Upkeep',
       audience: 'admin',
       headers: operatorHeaders,
@@ -61,13 +61,13 @@ export const runRetentionRoute = (deps: Deps): Route =>
       operation: 'runRetention',
       method: 'post',
       path: '/admin/v1/retention/run',
-      summary: 'Remove now what is over its time',
+      summary: 'Removes expired data now',
       tag: 'Upkeep',
       audience: 'admin',
       headers: operatorHeaders,
       responses: {
         200: {
-          description: 'What each service removed',
+          description: 'Removed items, by service',
           schema: retentionReport,
           example: { quota: { reservations: 12, counters: 3 }, results: { partitions: 1, tasks: 40 } },
         },
@@ -88,7 +88,7 @@ export const verifyQuotaRoute = (deps: Deps): Route =>
       audience: 'admin',
       responses: {
         200: {
-          description: 'Where they differ',
+          description: 'Counters that differ from the ledger',
           schema: verificationReply,
           example: { counters: 210, reservations: 5314, differences: [] },
         },

@@ -138,7 +138,7 @@ export const cases: Record<string, AlertCase> = {
     fires: {
       when: together(held('a', 0), held('b', 0)),
       labels: { group: 'tasks', topic: 'vision.frames.v1' },
-      summary: 'Nobody reads vision.frames.v1 for tasks',
+      summary: 'The group tasks has no consumer of vision.frames.v1',
     },
     stays: { 'a replica that stands by': together(held('a', 6), held('b', 0)) },
   },

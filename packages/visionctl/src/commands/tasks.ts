@@ -60,7 +60,7 @@ export const taskCommands: CommandGroup = {
       name: 'verify',
       args: [
         { name: 'task_id', summary: 'the waiting task' },
-        { name: 'outcome', summary: 'the outcome that you determined', choices: ['created', 'not_created'] },
+        { name: 'outcome', summary: 'your finding', choices: ['created', 'not_created'] },
       ],
       options: { note: { value: 'text', summary: 'your evidence', required: true } },
       summary: 'record that the job of a waiting task was created or not_created',

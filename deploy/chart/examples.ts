@@ -12,6 +12,7 @@ export const examples: Record<string, string[]> = {
   managed: ['managed'],
   operators: ['operators'],
   triton: ['managed', 'triton'],
+  'cert-manager': ['operators', 'cert-manager'],
   'one-node': ['one-node'],
 };
 

@@ -8,7 +8,12 @@ import { parseManifests } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
 
 /** Renders that are kept as the difference to another one. */
-const baseOf: Record<string, string> = { triton: 'managed', operators: 'managed', 'one-node': 'operators' };
+const baseOf: Record<string, string> = {
+  triton: 'managed',
+  operators: 'managed',
+  'one-node': 'operators',
+  'cert-manager': 'operators',
+};
 
 /** Longest collection that is written in one line, and longest content of an object that is kept as it is. */
 const [LINE, CONTENT] = [100, 2_000];

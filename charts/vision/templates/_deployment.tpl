@@ -107,7 +107,7 @@ spec:
           livenessProbe:
             httpGet: { path: /health/live, port: health }
             {{- toYaml .c.livenessProbe | nindent 12 }}
-          {{- include "vision.preStop" .root | indent 10 }}
+          {{- include "vision.lifecycle" . | indent 10 }}
           resources:
             {{- toYaml .c.resources | nindent 12 }}
           volumeMounts:

@@ -89,15 +89,23 @@ affinity:
 {{- add $stop.preStopSeconds $stop.drainDelaySeconds $stop.requestGraceSeconds (.facts.stopSeconds | int) 2 -}}
 {{- end -}}
 
-{{- define "vision.preStop" -}}
-{{- if gt (int .Values.stop.preStopSeconds) 0 }}
+{{/* (root, c) */}}
+{{- define "vision.lifecycle" -}}
+{{- $seconds := .root.Values.stop.preStopSeconds -}}
+{{- if or (gt (int $seconds) 0) .c.postStart }}
 lifecycle:
+  {{- with .c.postStart }}
+  postStart:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if gt (int $seconds) 0 }}
   preStop:
-    {{- if semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version }}
-    sleep: { seconds: {{ .Values.stop.preStopSeconds }} }
+    {{- if semverCompare ">=1.30.0-0" .root.Capabilities.KubeVersion.Version }}
+    sleep: { seconds: {{ $seconds }} }
     {{- else }}
-    exec: { command: [sleep, {{ .Values.stop.preStopSeconds | quote }}] }
+    exec: { command: [sleep, {{ $seconds | quote }}] }
     {{- end }}
+  {{- end }}
 {{- end }}
 {{- end -}}
 

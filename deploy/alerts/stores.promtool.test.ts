@@ -6,7 +6,7 @@ import { root } from '../local/settings.ts';
 import { promtoolOn } from './promtool.ts';
 import type { Series } from './series.ts';
 
-/** The rules for the stores beside the operators' examples. */
+/** The rules beside the operators' examples. */
 const { spec } = parse(readFileSync(join(root, 'charts/vision/examples/operators/alerts.yaml'), 'utf8')) as {
   spec: { groups: { rules: { alert: string; labels: Record<string, string> }[] }[] };
 };
@@ -23,6 +23,17 @@ const backupAt = (values: string): Series => ({
   'cnpg_collector_last_available_backup_timestamp{namespace="data",pod="vision-db-2"}': '0x3000',
 });
 
+const certificateUntil = (seconds: number): Series => ({
+  'certmanager_certificate_expiration_timestamp_seconds{namespace="vision",name="vision-tls"}': `${seconds}x300`,
+  // One that is not made yet.
+  'certmanager_certificate_expiration_timestamp_seconds{namespace="vision",name="new"}': '0x300',
+});
+
+const own: Record<string, object> = {
+  VisionBackupOld: {},
+  VisionCertificateEnds: { namespace: 'vision', name: 'vision-tls' },
+};
+
 const cases = [
   ['VisionStoreDiskFills', 20, volume('data-0', '81x3000'), ['data-0 is 81% full']],
   ['VisionStoreDiskFills', 20, volume('data-0', '79x3000'), []],
@@ -30,6 +41,13 @@ const cases = [
   ['VisionStoreDiskFull', 10, volume('data-0', '90x3000'), []],
   ['VisionBackupOld', 2400, backupAt('60x3000'), ['The last backup of the databases is 1d 15h 59m 0s old']],
   ['VisionBackupOld', 2400, backupAt('100000x3000'), []],
+  [
+    'VisionCertificateEnds',
+    90,
+    certificateUntil(91_800),
+    ['The certificate vision-tls ends in 1d 0h 0m 0s and was not renewed'],
+  ],
+  ['VisionCertificateEnds', 90, certificateUntil(20 * 86_400), []],
 ] as const;
 
 test('promtool takes the rules for the stores', () => {
@@ -38,9 +56,9 @@ test('promtool takes the rules for the stores', () => {
 
 describe.each(cases)('%s at minute %d', (alertname, minute, series, summaries) => {
   test(summaries.length > 0 ? 'fires' : 'stays silent', () => {
-    const claim = alertname === 'VisionBackupOld' ? {} : { persistentvolumeclaim: 'data-0' };
+    const labels = own[alertname] ?? { persistentvolumeclaim: 'data-0' };
     const expected = summaries.map((summary) => ({
-      exp_labels: { namespace: 'data', ...rules.find(({ alert }) => alert === alertname)?.labels, ...claim },
+      exp_labels: { namespace: 'data', ...rules.find(({ alert }) => alert === alertname)?.labels, ...labels },
       exp_annotations: { summary },
     }));
     const content = {

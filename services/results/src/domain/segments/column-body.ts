@@ -56,9 +56,8 @@ const USUAL_OBJECT = 220;
 /** Shows objects that stand in columns, in the form and order of JSON.stringify (`contracts/detection.ts`). */
 export class ColumnBody implements SegmentBody {
   readonly #parts: BodyParts;
-  /** `{"label":…` of each label, and the end of an object of each track. */
-  readonly #beginnings: Buffer[];
-  readonly #ends: Buffer[];
+  /** `{"label":…` of each label, and the end of an object of each track; a fold shows none. */
+  #words: { beginnings: Buffer[]; ends: Buffer[] } | undefined;
   /** What was written stays where it is. */
   #text = NOTHING;
   /** Where the array begins that is being written, and where it ends so far. */
@@ -67,8 +66,6 @@ export class ColumnBody implements SegmentBody {
 
   constructor(parts: BodyParts) {
     this.#parts = parts;
-    this.#beginnings = parts.words.labels.map((label) => Buffer.from(`{"label":${JSON.stringify(label)},"score":`));
-    this.#ends = parts.words.tracks.map((track) => Buffer.from(`},"track_id":${JSON.stringify(track)}}`));
   }
 
   select(index: number, minScore: number, filter: ObjectFilter = {}): { json: string | Uint8Array; total: number } {
@@ -154,10 +151,11 @@ export class ColumnBody implements SegmentBody {
   }
 
   #writeObject(at: number, follows: boolean): void {
-    const { form, columns } = this.#parts;
+    const { form, columns, words } = this.#parts;
     const { centreOf, scoreDecimals, sizeDecimals } = form;
-    const beginning = this.#beginnings[columns.labels[at] ?? 0] ?? NOTHING;
-    const end = this.#ends[columns.tracks[at] ?? 0] ?? NOTHING;
+    const { beginnings, ends } = (this.#words ??= asText(words));
+    const beginning = beginnings[columns.labels[at] ?? 0] ?? NOTHING;
+    const end = ends[columns.tracks[at] ?? 0] ?? NOTHING;
     this.#makeRoom(beginning.length + end.length + MOST_BYTES);
     const text = this.#text;
     const width = columns.c[at] ?? 0;
@@ -191,3 +189,8 @@ export class ColumnBody implements SegmentBody {
     this.#to = begun.length;
   }
 }
+
+const asText = ({ labels, tracks }: Words) => ({
+  beginnings: labels.map((label) => Buffer.from(`{"label":${JSON.stringify(label)},"score":`)),
+  ends: tracks.map((track) => Buffer.from(`},"track_id":${JSON.stringify(track)}}`)),
+});

@@ -47,12 +47,12 @@ export const fold = (value: number): number => ((value << 1) ^ (value >> 31)) >>
 /** The number of which `fold` made this one. */
 export const unfold = (folded: number): number => (folded >>> 1) ^ -(folded & 1);
 
-/** Reads a column of exactly `count` numbers, each of which fits 32 bits. */
-export function readNumbers(reader: ByteReader, count: number): Int32Array {
+/** Fills a column with exactly so many numbers, each of which fits 32 bits. */
+export function readNumbers(reader: ByteReader, numbers: Int32Array): Int32Array {
+  const count = numbers.length;
   const low = reader.block();
   const high = reader.block();
   if (low.length !== count) throw new SegmentDamagedError('a column has another length');
-  const numbers = new Int32Array(count);
   // Nearly every number has one byte above.
   if (high.length === count && areShort(high)) {
     for (let at = 0; at < count; at += 1) numbers[at] = unfold((low[at] ?? 0) | ((high[at] ?? 0) << 8));

@@ -50,14 +50,17 @@ function readColumns(reader: ByteReader, counts: readonly number[], words: Words
   const places = readCodes(reader, total);
   const newTracks = new ByteReader(reader.block());
   const labelCodes = readCodes(reader, total);
+  // One piece of memory for all: young segments are small and many.
+  const memory = new ArrayBuffer(7 * 4 * total);
+  const column = (place: number) => new Int32Array(memory, place * 4 * total, total);
   const columns: Columns = {
-    labels: new Int32Array(total),
-    tracks: new Int32Array(total),
-    scores: readNumbers(reader, total),
-    a: readNumbers(reader, total),
-    b: readNumbers(reader, total),
-    c: readNumbers(reader, total),
-    d: readNumbers(reader, total),
+    labels: column(0),
+    tracks: column(1),
+    scores: readNumbers(reader, column(2)),
+    a: readNumbers(reader, column(3)),
+    b: readNumbers(reader, column(4)),
+    c: readNumbers(reader, column(5)),
+    d: readNumbers(reader, column(6)),
   };
   const states: TrackState[] = [];
   let at = 0;

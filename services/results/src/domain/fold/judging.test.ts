@@ -273,3 +273,30 @@ test('crossings beyond what a subject may have raise nothing and are counted in 
   expect(opened?.alarm).toMatchObject({ suppressed: overPace });
   expect(closed?.alarm).toMatchObject({ alarmId: opened?.alarm.alarmId, closedBy: 'cleared' });
 });
+
+test('a rule that is edited during an outage tells of it once, and closes the alarm with the next frame', () => {
+  const down = (version: number, for_ms = 5_000) => ruleOf('down', { kind: 'source_down', for_ms }, { version });
+  const open = (rule: TaskRule, before?: Judging) =>
+    new Judging({
+      prepared: prepareRules([rule], task),
+      state: before ? decodeJudging(encodeJudging(before.state())) : nothingJudged(),
+      position: 20,
+      newest: before?.newest,
+      createdMs: 1,
+      endedMs: undefined,
+    });
+  const first = open(down(1));
+  first.add([frameOf(0, [])]);
+  first.silence(8_000);
+  const second = open(down(2, 6_000), first);
+  second.silence(90_000);
+  expect(second.changes).toEqual([]);
+  second.add([frameOf(1, [], 100_000)]);
+  const [opened] = first.changes;
+  expect(first.changes).toHaveLength(1);
+  expect(second.changes.map(({ version, alarm }) => [version, alarm.alarmId, alarm.closedBy])).toEqual([
+    [2, opened?.alarm.alarmId, 'cleared'],
+  ]);
+  const third = open(ruleOf('down', { kind: 'task_ended' }, { version: 3 }), first);
+  expect(third.changes.map(({ alarm }) => alarm.closedBy)).toEqual(['rule']);
+});

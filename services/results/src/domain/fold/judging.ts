@@ -303,9 +303,19 @@ function activeRule(
   if (found) return [{ ...found, state: { ...newRuleState(), ...found.state }, ...active }];
   if (endedMs !== undefined && rule.storedMs >= endedMs) return [];
   // A version takes over where the one before ends.
-  const isEdited = [...known.values()].some((other) => other.id === id);
-  const from = isEdited || rule.storedMs < createdMs ? 0 : position;
-  return [{ id, version, kind, from, state: newRuleState(), ...active }];
+  const before = [...known.values()].filter((other) => other.id === id);
+  const from = before.length > 0 || rule.storedMs < createdMs ? 0 : position;
+  return [{ id, version, kind, from, state: silenceOf(kind, before) ?? newRuleState(), ...active }];
+}
+
+/** An outage goes on whatever is edited meanwhile: the new version keeps its alarm open, and tells of no second one. */
+function silenceOf(kind: AlarmKind, before: readonly RuleProgress[]): RuleState | undefined {
+  if (kind !== 'source_down') return undefined;
+  const down = before.find((other) => other.kind === kind && other.state.open !== undefined);
+  if (!down) return undefined;
+  const state = structuredClone(down.state);
+  down.state.open = undefined;
+  return state;
 }
 
 /** Absence and silence are seen in frames without the objects, the end of a task in none. */

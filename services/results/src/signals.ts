@@ -112,6 +112,9 @@ function alarmSignals(logger: Logger) {
       if (capturedMs !== undefined) alarmAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind });
     },
     alarmClosed: (kind: AlarmKind) => alarms.add(1, { kind, change: 'closed' }),
+    arrivalsUnknown: (error: unknown) => {
+      logger.warn({ err: error }, 'kafka does not say how far frames are stored; silences are judged later');
+    },
     crossingsLeftOut: (taskId: string, subject: string, crossings: number) => {
       crossingsLeftOut.add(crossings);
       logger.warn({ task_id: taskId, subject, crossings }, 'a subject has too many alarms; crossings were left out');

@@ -4,7 +4,7 @@ import type { JudgedView } from '../domain/task-view.ts';
 import { isStillAt } from '../db/folds.ts';
 import type { Deps } from './deps.ts';
 
-type RestDeps = Pick<Deps, 'arrivals' | 'db' | 'settings'>;
+type RestDeps = Pick<Deps, 'arrivals' | 'db' | 'settings' | 'signals'>;
 
 /** A stream whose frames are missing for so long may be away; its rules are looked at again after this time. */
 const SILENT_AFTER_MS = 5_000;
@@ -33,9 +33,19 @@ export async function judgeRest(deps: RestDeps, rest: Rest): Promise<number | un
   const lastMs = judging.newest?.timeMs;
   if (lastMs !== undefined && nowMs - lastMs < SILENT_AFTER_MS) return AGAIN_MS;
   // Frames that wait in Kafka are no silence, nor are those that were stored since these were read.
-  const untilMs = await deps.arrivals.completeUntil();
+  const untilMs = await completeUntil(deps);
   if (untilMs !== undefined && (await isStillAt(deps.db, taskId, position))) judging.silence(untilMs);
   return AGAIN_MS;
+}
+
+/** Without Kafka it is not known whether frames wait there. They are folded all the same, and this is asked again. */
+async function completeUntil({ arrivals, signals }: RestDeps): Promise<number | undefined> {
+  try {
+    return await arrivals.completeUntil();
+  } catch (error) {
+    signals.arrivalsUnknown(error);
+    return undefined;
+  }
 }
 
 async function judgeEnd(deps: RestDeps, { taskId, position, judging, task }: Rest): Promise<number | undefined> {
@@ -43,7 +53,7 @@ async function judgeEnd(deps: RestDeps, { taskId, position, judging, task }: Res
   if (!hasAllFrames) {
     if ((endedForMs ?? 0) < deps.settings.endPatienceMs) return ENDED_AGAIN_MS;
     // After an outage of this service the frames may wait in Kafka however long ago the task has ended.
-    const untilMs = await deps.arrivals.completeUntil();
+    const untilMs = await completeUntil(deps);
     const isComplete = untilMs !== undefined && untilMs >= (endedMs ?? 0);
     if (!isComplete || !(await isStillAt(deps.db, taskId, position))) return ENDED_AGAIN_MS;
   }

@@ -14,6 +14,9 @@ export const metrics = {
     labels: { kind: ['task', 'alarm'] },
     buckets: buckets.lag,
   }),
+  rulesCorrected: counter('vision.notify.rules_corrected', {
+    meaning: 'Alarm rules that results judged by and that this database lost, as after a restore; results was told',
+  }),
   attempts: counter('vision.notify.webhook_attempts', {
     meaning: 'Attempts to deliver a webhook, by how they ended',
     labels: { outcome: attemptOutcomes },

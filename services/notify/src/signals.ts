@@ -1,3 +1,4 @@
+import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createGauge, createHistogram } from '@vision/shared/telemetry/instruments';
 import type { StoredRule } from './domain/alarm-rule.ts';
@@ -36,13 +37,11 @@ export function createSignals(logger: Logger) {
       if (factAt !== undefined) eventAge.record(Math.max(0, Date.now() - factAt) / 1000, { kind });
       logger.info({ task_id: taskId, event_id: eventId, type }, 'event logged');
     },
-    ruleChanged: ({ rule_id, version }: StoredRule, change: 'created' | 'changed' | 'deleted') => {
-      logger.info({ rule_id, version, change }, 'alarm rule changed');
-    },
     taskForgotten: (taskId: string, removed: { events: number; alarms: number; deliveries: number }) => {
       deliveriesDropped('task_deleted', removed.deliveries);
       logger.info({ task_id: taskId, ...removed }, 'events of a deleted task were removed');
     },
+    ...ruleSignals(logger),
     deliveriesDropped,
     /** `ageMs`: from the event to the answer, of webhooks that were delivered at the first attempt. */
     webhookDelivered: (ageMs: number | undefined) => {
@@ -77,6 +76,23 @@ export function createSignals(logger: Logger) {
   };
 }
 
+function ruleSignals(logger: Logger) {
+  const rulesCorrected = createCounter(metrics.rulesCorrected);
+  return {
+    ruleChanged: ({ rule_id, version }: StoredRule, change: 'created' | 'changed' | 'deleted') => {
+      logger.info({ rule_id, version, change }, 'alarm rule changed');
+    },
+    ruleCorrected: ({ subject, rule_id, rule_version }: JudgedRule) => {
+      rulesCorrected.add(1);
+      logger.warn(
+        { subject, rule_id, rule_version },
+        'an alarm was judged by a rule that is not known; results is told',
+      );
+    },
+  };
+}
+
+type JudgedRule = Pick<AlarmSnapshot, 'subject' | 'rule_id' | 'rule_version'>;
 type DropReason = (typeof metrics.dropped.labels.reason)[number];
 
 interface FailedWebhook {

@@ -89,6 +89,42 @@ test('a database that was set back logs the same events under the same event_id'
   expect((await notify.page('', subject)).items.map(({ event_id }) => event_id)).toEqual(before);
 });
 
+test('an alarm of a rule that a restored database lost makes results forget it', async () => {
+  const subject = newSubject();
+  const { db } = notify.database;
+  await notify.tellAlarms(alarm({ subject, rule_id: 'lost', rule_version: 2_000_000_000 }));
+  const [unknown] = await published(subject);
+  expect(unknown).toMatchObject({ rule_id: 'lost', deleted: true, version: 2_000_000_001 });
+  await notify.tellAlarms(alarm({ subject, rule_id: 'lost', rule_version: 2_000_000_000 }));
+  expect(await published(subject)).toHaveLength(1);
+  const listed = await notify.call('GET', '/v1/vision/alarm-rules/lost', subject);
+  expect(listed.status).toBe(404);
+
+  const when = { kind: 'object_present', labels: ['person'] };
+  await notify.call('PUT', '/v1/vision/alarm-rules/yard', subject, { name: 'Yard', when });
+  const [{ version } = { version: 0 }] = await db('alarm_rules')
+    .where({ subject, rule_id: 'yard' })
+    .select<{ version: number }[]>('version');
+  await notify.tellAlarms(alarm({ subject, rule_id: 'yard', rule_version: version }));
+  await notify.tellAlarms(alarm({ subject, rule_id: 'yard', rule_version: version + 7 }));
+  const [, first, again, ...more] = await published(subject);
+  expect(first).toMatchObject({ rule_id: 'yard', version });
+  expect(again).toEqual({ ...first, version: expect.any(Number) });
+  expect(again?.version).toBeGreaterThan(version + 7);
+  expect(more).toEqual([]);
+  expect((await notify.page('', subject)).items).toHaveLength(4);
+});
+
+/** What results is told of the rules of a subject. */
+async function published(subject: string) {
+  const rows = await notify.database
+    .db('outbox')
+    .where({ key: subject })
+    .orderBy('id')
+    .select<{ payload: { version: number } }[]>();
+  return rows.map(({ payload }) => payload);
+}
+
 test('a stream sends alarms, and types select them', async () => {
   const subject = newSubject();
   const stream = await notify.open('?types=alarm.closed', {}, subject);

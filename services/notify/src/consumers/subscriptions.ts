@@ -8,7 +8,9 @@ import { logAlarm } from '../use-cases/log-alarm.ts';
 import { logTask } from '../use-cases/log-task.ts';
 
 /** Handlers of what other services publish. */
-export function subscriptions(deps: Pick<Deps, 'db' | 'settings' | 'signals' | 'wakeWebhooks'>): Subscription[] {
+export function subscriptions(
+  deps: Pick<Deps, 'db' | 'settings' | 'signals' | 'wakeRelay' | 'wakeWebhooks'>,
+): Subscription[] {
   return [
     on(taskChanged, ({ data }, { transaction }) => logTask(deps, data, transaction)),
     on(taskDeleted, ({ data }, { transaction }) => forgetTask(deps, data, transaction)),

@@ -78,6 +78,36 @@ export async function markRuleDeleted(
   return rows[0];
 }
 
+const NEWER_THAN = `greatest(:version::bigint + 1, extract(epoch from clock_timestamp())::bigint)`;
+
+/** Gives a rule, also a deleted one, a version that is newer than `version`; what it says stays. */
+export async function saveNewer(
+  tx: Knex.Transaction,
+  { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
+  version: number,
+): Promise<StoredRule> {
+  const { rows } = await tx.raw<{ rows: [StoredRule] }>(
+    `update alarm_rules set version = ${NEWER_THAN} where subject = :subject and rule_id = :rule_id returning *`,
+    { subject, rule_id, version },
+  );
+  return rows[0];
+}
+
+/** Stores a rule that is not known here as a deleted one, newer than `version`. */
+export async function saveUnknownRule(
+  tx: Knex.Transaction,
+  rule: Pick<StoredRule, 'subject' | 'rule_id' | 'definition'>,
+  version: number,
+): Promise<StoredRule> {
+  const { rows } = await tx.raw<{ rows: [StoredRule] }>(
+    `insert into alarm_rules (subject, rule_id, version, name, definition, created_at, updated_at, deleted_at)
+     values (:subject, :rule_id, ${NEWER_THAN}, '', :definition, vision_now(), vision_now(), vision_now())
+     returning *`,
+    { ...rule, version },
+  );
+  return rows[0];
+}
+
 /** Forgets up to `limit` rules that were deleted more than `days` ago. @returns how many */
 export async function removeOldRules(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(

@@ -34,6 +34,13 @@ export interface StoredRule {
 export const definitionText = ({ enabled, scope, when, schedule, min_interval_ms }: RuleDefinition): string =>
   JSON.stringify({ enabled, scope, when, schedule, min_interval_ms } satisfies RuleDefinition);
 
+/** Stands for the definition of a rule that is only known to be none any more. */
+export const UNKNOWN_DEFINITION = definitionText({
+  enabled: false,
+  when: { kind: 'task_ended', statuses: ['failed'] },
+  min_interval_ms: 0,
+});
+
 export const definitionOf = ({ definition }: StoredRule) => JSON.parse(definition) as RuleDefinition;
 
 /** The rule as published to the service that judges by it. */

@@ -164,7 +164,7 @@ test('readers see events in the order of their numbers while others are written'
   for (const positions of seen) expect(positions).toEqual(all.slice(0, positions.length));
 });
 
-test('a log that was set back goes on at its end, with the same event_id for the same event', async () => {
+test('a log that was set back says what is missing and goes on at its end, with the same event_id for the same event', async () => {
   const subject = newSubject();
   const { db } = notify.database;
   const [running = task(), ended = task()] = lifeOf(subject, 'running', 'succeeded');
@@ -173,7 +173,15 @@ test('a log that was set back goes on at its end, with the same event_id for the
   await setBack(subject);
   await db('task_states').where({ task_id: ended.task_id }).update({ version: 1, status: 'running' });
   const reset = await notify.page(`?cursor=${before.resume_cursor}`, subject);
-  expect(reset.items).toEqual([]);
+  const [first = 0, lost = 0] = numbersOf(before);
+  const missed = { type: 'events.missed', sequence: first, data: { first_sequence: first + 1, last_sequence: lost } };
+  expect(reset.items).toEqual([expect.objectContaining(missed)]);
+  expect((await notify.page(`?cursor=${before.resume_cursor}`, subject)).items).toEqual(reset.items);
+  const stream = await notify.open(`?cursor=${before.resume_cursor}`, {}, subject);
+  await until(() => stream.events.length === 1);
+  expect(stream.events[0]?.data).toEqual(reset.items[0]);
+  stream.close();
+  expect((await notify.page(`?cursor=${stream.events[0]?.id}`, subject)).items).toEqual([]);
   await notify.tell(ended);
   const again = await notify.page(`?cursor=${reset.resume_cursor}`, subject);
   expect(again.items).toEqual(before.items.slice(1).map((item) => ({ ...item, sequence: expect.any(Number) })));

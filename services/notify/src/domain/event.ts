@@ -72,6 +72,22 @@ export function eventIdOf(occurredAt: Date, fact: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
+/**
+ * What a reader gets that has read up to a number which its log has no more: the log was set back with its database to
+ * `head`, and events behind it are lost.
+ */
+export function lostEvents(subject: string, { head, position }: { head: number; position: number }): LoggedEvent {
+  // Numbers are times of logging: the same loss is the same event whenever it is read.
+  const at = new Date(position);
+  return {
+    event_id: eventIdOf(at, `lost ${subject} ${head} ${position}`),
+    type: MISSED,
+    position: Math.max(1, head),
+    occurred_at: at,
+    data: JSON.stringify({ first_sequence: head + 1, last_sequence: position }),
+  };
+}
+
 /** What a reader gets in place of the events behind `after` that expired, with the number and time of the last one. */
 export function missedEvents(
   subject: string,

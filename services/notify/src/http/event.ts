@@ -37,7 +37,11 @@ const endpointEventData = z
 
 const missedEventData = z
   .object({
-    endpoint_id: endpointId.optional().describe('Webhook endpoint that was not sent them; absent: they have expired'),
+    endpoint_id: endpointId
+      .optional()
+      .describe(
+        'Webhook endpoint that was not sent them; absent: they have expired, or were lost with the database of the service',
+      ),
     first_sequence: sequence.describe('Number from which on events are missing'),
     last_sequence: sequence.describe('Number of the last event that is missing'),
     cursor: z
@@ -69,7 +73,7 @@ export const alarmEvent = z
   .object({ ...head, type: z.enum(alarmEventTypes).describe(TYPE), data: alarmEventData })
   .meta({ id: 'AlarmEvent', description: 'An alarm opened, changed or closed' });
 
-/** Events that are missing: an endpoint was not sent them, or they expired before they were read. */
+/** Events that are missing: an endpoint was not sent them, they expired before they were read, or were lost. */
 export const missedEvent = z.object({ ...head, type: z.literal(MISSED).describe(TYPE), data: missedEventData }).meta({
   id: 'MissedEvents',
   description: 'Events that are missing at this point; pages contain it for any filter of `types`',

@@ -1,5 +1,6 @@
 import { readHead } from '../db/event-log.ts';
 import { cursorInvalid } from '../domain/cursor.ts';
+import { lostEvents } from '../domain/event.ts';
 import type { EventType, LoggedEvent } from '../domain/event.ts';
 import type { Deps } from './deps.ts';
 import { readOn } from './read-on.ts';
@@ -33,7 +34,7 @@ export async function placeToBegin(
 
 /**
  * The events of a subject from a place on, including later ones. Begins with the place, as a heartbeat; `events.missed`
- * stands for events behind it that expired.
+ * stands for events behind it that expired, or that were lost with the log.
  */
 export async function* followEvents(
   { db, cursors, watch }: Pick<Deps, 'db' | 'cursors' | 'watch'>,
@@ -50,7 +51,11 @@ export async function* followEvents(
     sentAt = performance.now();
     while (!signal.aborted) {
       const head = await readHead(db, subject);
-      position = Math.min(position, head);
+      if (position > head) {
+        yield { kind: 'event', id: idOf(head), event: lostEvents(subject, { head, position }) };
+        sentAt = performance.now();
+        position = head;
+      }
       const range = { subject, types, after: position, upTo: head, order: 'asc' as const, limit: PAGE };
       const page = await readOn(db, range);
       for (const event of page) {

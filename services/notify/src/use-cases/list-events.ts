@@ -1,4 +1,5 @@
 import { readHead, readLog } from '../db/event-log.ts';
+import { lostEvents } from '../domain/event.ts';
 import type { LoggedEvent } from '../domain/event.ts';
 import type { EventQuery } from '../domain/event-query.ts';
 import type { Deps } from './deps.ts';
@@ -6,7 +7,8 @@ import { pageOfLog } from './page-of-log.ts';
 import type { LogPage } from './page-of-log.ts';
 import { readOn } from './read-on.ts';
 
-/** A page of the log of a subject. A reader that resumes behind events that expired gets `events.missed` first. */
+/** A page of the log of a subject. A reader that resumes behind events that expired gets `events.missed` first,
+ * and so does one that has read more than a log which was set back. */
 export async function listEvents(
   { db, cursors }: Pick<Deps, 'db' | 'cursors'>,
   subject: string,
@@ -18,10 +20,12 @@ export async function listEvents(
       cursors,
       defaultOrder: 'oldest',
       head: () => readHead(db, subject),
-      read: async ({ isResumed, ...range }) =>
-        isResumed && range.order === 'asc'
+      read: async ({ isResumed, lostUpTo, ...range }) => {
+        if (lostUpTo !== undefined) return [lostEvents(subject, { head: range.upTo, position: lostUpTo })];
+        return isResumed && range.order === 'asc'
           ? readOn(db, { subject, types, ...range })
-          : (await readLog(db, { subject, types, ...range })).events,
+          : (await readLog(db, { subject, types, ...range })).events;
+      },
     },
     request,
   );

@@ -26,6 +26,8 @@ interface PageRange {
   limit: number;
   /** Whether the reader has read the log up to `after`. */
   isResumed: boolean;
+  /** Up to where it has read a log that was set back since; undefined: it was not. */
+  lostUpTo: number | undefined;
 }
 
 interface Log<T> {
@@ -51,7 +53,8 @@ export async function pageOfLog<T extends { position: number }>(
   if (given && order !== undefined && given.order !== order) throw cursorInvalid();
   const head = await readHead();
   const place = given ?? firstPlace(order ?? defaultOrder, head);
-  const found = await read({ ...rangeOf(place, head), limit: limit + 1, isResumed: given !== undefined });
+  const lostUpTo = place.order === 'oldest' && place.position > head ? place.position : undefined;
+  const found = await read({ ...rangeOf(place, head), limit: limit + 1, isResumed: given !== undefined, lostUpTo });
   const items = found.slice(0, limit);
   const hasMore = found.length > limit;
   const last = items.at(-1)?.position ?? place.position;

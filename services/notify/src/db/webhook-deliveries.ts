@@ -70,7 +70,8 @@ export interface ClaimedDelivery
 
 /**
  * Claims deliveries that are due, each for the time of a lease, and at most so many of an endpoint and of a subject.
- * Endpoints with the fewest under way come first, so one that has much to send, or hangs, leaves room for the others.
+ * Subjects with the fewest under way come first, and of a subject such endpoints: one that has much to send, or hangs,
+ * leaves room for the others.
  */
 export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: ClaimBounds): Promise<ClaimedDelivery[]> {
   const { rows } = await db.raw<{ rows: ClaimedDelivery[] }>(
@@ -94,7 +95,8 @@ export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: Cl
        update webhook_deliveries as d
           set lease_until = now() + make_interval(secs => :leaseS), attempt = d.attempt + 1
         where d.delivery_id in (
-                select delivery_id from due where busy + place <= :perSubject order by load, lease_until limit :limit)
+                select delivery_id from due where busy + place <= :perSubject
+                 order by busy + place, lease_until limit :limit)
         returning d.*)
      select c.delivery_id, c.endpoint_key, c.subject, c.event_id, c.type, c.position, c.attempt, c.failures, c.attempts,
             extract(epoch from now() - c.begun_at)::float8 * 1000 as age_ms,

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { migrations } from '../src/db/migrations/list.ts';
+import { claimDeliveries } from '../src/db/webhook-deliveries.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(migrations);
+});
+beforeEach(() => database.db('webhook_endpoints').delete());
+afterAll(() => database.drop());
+
+const box = Buffer.alloc(8);
+
+/** An endpoint with deliveries that have been due for so long. */
+async function endpointWith(due: number, { subject = 'acme', minutes = 1 } = {}): Promise<string> {
+  const key = randomUUID();
+  const row = { endpoint_key: key, subject, endpoint_id: key, url_box: box, host: 'example.org', secret_box: box };
+  await database.db('webhook_endpoints').insert({ ...row, is_enabled: true, position: 0 });
+  await database.db.raw(
+    `insert into webhook_deliveries (delivery_id, endpoint_key, subject, position, event_id, type, lease_until)
+     select gen_random_uuid(), :key, :subject, 0, gen_random_uuid(), 'task.running',
+            now() - make_interval(mins => :minutes) from generate_series(1, :due)`,
+    { key, subject, due, minutes },
+  );
+  return key;
+}
+
+/** How many deliveries each endpoint, or each subject, gets when a process claims what it may. */
+async function claimed(
+  by: 'endpoint_key' | 'subject',
+  { limit = 256, endpoints = {}, subjects = {} }: { limit?: number; endpoints?: object; subjects?: object } = {},
+) {
+  const busy = {
+    endpoints: new Map<string, number>(Object.entries(endpoints)),
+    subjects: new Map<string, number>(Object.entries(subjects)),
+  };
+  const bounds = { limit, leaseMs: 60_000, perEndpoint: 8, perSubject: 16, busy };
+  const counts = new Map<string, number>();
+  for (const one of await claimDeliveries(database.db, bounds)) counts.set(one[by], (counts.get(one[by]) ?? 0) + 1);
+  return counts;
+}
+
+test('endpoints of a subject share its slots, whichever has more, or older ones, to send', async () => {
+  const [first, second, third] = [
+    await endpointWith(40, { minutes: 9 }),
+    await endpointWith(40, { minutes: 5 }),
+    await endpointWith(6),
+  ];
+  const counts = await claimed('endpoint_key');
+  expect([first, second, third].map((key) => counts.get(key))).toEqual([6, 5, 5]);
+});
+
+test('an endpoint that hangs keeps its slots, and the others share what is left of the subject', async () => {
+  const [hangs, one, other] = [
+    await endpointWith(40, { minutes: 9 }),
+    await endpointWith(40, { minutes: 5 }),
+    await endpointWith(40),
+  ];
+  const counts = await claimed('endpoint_key', { endpoints: { [hangs]: 8 }, subjects: { acme: 8 } });
+  expect([hangs, one, other].map((key) => counts.get(key))).toEqual([undefined, 4, 4]);
+});
+
+test('subjects share the slots of a process, however many endpoints each of them has', async () => {
+  for (let count = 0; count < 3; count += 1) await endpointWith(40, { minutes: 9 });
+  await endpointWith(40, { subject: 'late' });
+  expect(await claimed('subject', { limit: 10 })).toEqual(
+    new Map([
+      ['acme', 5],
+      ['late', 5],
+    ]),
+  );
+});
+
+test('a subject with much under way gives way to the others', async () => {
+  await endpointWith(40, { minutes: 9 });
+  await endpointWith(40, { subject: 'late' });
+  expect(await claimed('subject', { limit: 4, subjects: { acme: 4 } })).toEqual(new Map([['late', 4]]));
+});

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
 import type { FrameData } from '@vision/contracts/frame-events';
+import { dayOfTask } from '@vision/contracts/ids';
 import { sourceChanged } from '@vision/contracts/job-events';
 import { topics } from '@vision/contracts/topics';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
@@ -67,6 +68,7 @@ const tables = [
   'sources',
   'source_states',
   'task_views',
+  'track_snapshots',
 ];
 
 /** Rows of a task by table, tables without one left out. */
@@ -102,7 +104,14 @@ async function deliverSource(task: string, n: number): Promise<unknown> {
 
 const ended = (task: string) => snapshot(task, 'subject-a', { version: 2, status: 'succeeded' });
 
-/** A task with everything that can be stored of one: segments in both places, late frames, tracks, a source. */
+/** The image of a track, whose object has left the store already. */
+async function storeImage(task: string): Promise<void> {
+  const image = { attempt: 1, n: 1, seq: 2, frame_time_ms: 400, width: 64, height: 128, bytes: 10, object_key: null };
+  const row = { task_id: task, track_id: '8', day: dayOfTask(task), ...image };
+  await results.database.db('track_snapshots').insert(row);
+}
+
+/** A task with all that can be stored of one: segments in both places, late frames, tracks, an image, a source. */
 async function fullTask(): Promise<string> {
   const task = newTaskId();
   await results.tell(snapshot(task, 'subject-a'));
@@ -119,6 +128,7 @@ async function fullTask(): Promise<string> {
   await results.deliver([frame(task, 701), mark(task)]);
   await deliverSource(task, 1);
   await foldTask(deps(), task);
+  await storeImage(task);
   return task;
 }
 
@@ -236,7 +246,7 @@ test('a fold under way when its task is deleted leaves nothing behind', async ()
   expect(await leftOf(task)).toEqual({});
 });
 
-test.each(['results.task_hidden', 'results.task_segments_removed'])(
+test.each(['results.task_hidden', 'results.task_segments_removed', 'results.task_images_removed'])(
   'a task that was deleted when the process died at %s is hidden, and the next process removes the rest',
   async (crashAt) => {
     const task = await fullTask();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { snapshotTaken } from '@vision/contracts/job-events';
 import type { SnapshotTakenData } from '@vision/contracts/job-events';
 import { trackSnapshotKey } from '@vision/contracts/track-snapshots';
@@ -7,6 +8,7 @@ import { testToken } from '@vision/shared/testing/service-keys';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { deleteTasks } from '../src/use-cases/delete-tasks.ts';
 import { decideAboutBucket } from '../src/use-cases/decide-about-bucket.ts';
 import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
 import { runRetention } from '../src/use-cases/run-retention.ts';
@@ -40,6 +42,8 @@ const deps = () => ({
   signals: createSignals(logger),
   store,
 });
+
+const loops = () => createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
 
 const seen = (trackId: string, score = 0.9) => ({ ...object(score), track_id: trackId });
 
@@ -210,16 +214,47 @@ test('an image goes after its days and its track says so', async () => {
   expect((await read(young)).status).toBe(200);
 });
 
-test('images of a deleted task go, and one that arrives later too', async () => {
-  const task = await taskWith();
+test('images of a deleted task leave the store with it, and one that arrives later with the next sweep', async () => {
+  const [task, other] = [await taskWith(), await taskWith()];
+  const kept = await takeImage(other, 1);
+  // The first one is replaced and waits for the sweep; the event of the third one is lost.
   await takeImage(task, 1);
+  await takeImage(task, 2);
+  await storeImage(task, 3);
   const answer = await results.ask('/internal/v1/deleted-tasks', { task_ids: [task] });
   expect(await answer.json()).toEqual({ task_ids: [task] });
   expect((await read(task)).status).toBe(404);
-  await takeImage(task, 2);
-  expect(await results.database.db('track_snapshots').where({ task_id: task })).toEqual([]);
-  await sweepListed();
   expect(await objectsOf(task)).toEqual([]);
+  await takeImage(task, 4);
+  expect(await results.database.db('track_snapshots').where({ task_id: task })).toEqual([]);
+  await sweepSegmentObjects(deps());
+  expect(await objectsOf(task)).toEqual([]);
+  expect(await objectsOf(other)).toEqual([kept]);
+  const listed = results.database.db('unindexed_objects').whereLike('object_key', `%${task}%`);
+  expect(await listed.pluck<string[]>('object_key')).toEqual([]);
+});
+
+test('a task is not confirmed as deleted while the store keeps its images', async () => {
+  const task = await taskWith();
+  await takeImage(task, 1);
+  const broken = {
+    ...deps(),
+    loops: loops(),
+    store: { ...store, remove: () => Promise.reject(new Error('the store is full')) },
+  };
+  expect(await deleteTasks(broken, [task])).toEqual([]);
+  expect((await read(task)).status).toBe(404);
+  expect(await deleteTasks({ ...broken, store }, [task])).toEqual([task]);
+  expect(await objectsOf(task)).toEqual([]);
+});
+
+test('a restored database leaves the images of a deleted task to the sweep', async () => {
+  const task = await taskWith();
+  const key = await takeImage(task, 1);
+  await results.database.db('bucket_owner').where({ name: 'segments' }).update({ place: 'another server' });
+  expect(await deleteTasks({ ...deps(), loops: loops() }, [task])).toEqual([task]);
+  expect(await objectsOf(task)).toEqual([key]);
+  await decideAboutBucket(deps(), 'resume');
 });
 
 test('an object whose event was lost is removed by the sweep, and nothing of another installation is', async () => {

@@ -86,9 +86,33 @@ export async function saveSnapshot(
   );
 }
 
-/** Lists an object that no row names any more; the sweep removes it from the store. */
+/** Lists an object that no row names any more; the sweep removes it from the store after its grace. */
 export async function listUnused(tx: Knex, { objectKey, day }: { objectKey: string; day: string }): Promise<void> {
   await tx('unindexed_objects').insert({ object_key: objectKey, day }).onConflict('object_key').ignore();
+}
+
+/** Lists an object of a deleted task; the next sweep removes it. */
+export async function listDeleted(tx: Knex, { objectKey, day }: { objectKey: string; day: string }): Promise<void> {
+  const row = { object_key: objectKey, day, noted_at: new Date(0) };
+  await tx('unindexed_objects').insert(row).onConflict('object_key').merge(['noted_at']);
+}
+
+/** Objects with images of a task, whether a row names them or they are listed as unused. */
+export async function imagesOfTask(db: Knex, { day, taskId }: TaskOfDay, limit: number): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `(select object_key as key from track_snapshots where task_id = :taskId and object_key is not null limit :limit)
+      union
+     (select object_key from unindexed_objects
+       where day = :day and starts_with(object_key, :prefix) and strpos(object_key, :within) > 0 limit :limit)`,
+    { day, taskId, limit, prefix: TRACK_SNAPSHOT_PREFIX, within: `/${taskId}/` },
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Removes the rows of these images of a task, which have left the store. */
+export async function forgetImages(db: Knex, { taskId }: TaskOfDay, keys: string[]): Promise<void> {
+  await db('unindexed_objects').whereIn('object_key', keys).delete();
+  await db(TABLE).where({ task_id: taskId }).whereIn('object_key', keys).delete();
 }
 
 /** Listed images of tasks of a day, a page of them behind this key. */
@@ -171,7 +195,7 @@ export async function noteWriter(tx: Knex, name: string, id: string): Promise<vo
   await tx('bucket_owner').insert({ name, id }).onConflict('name').ignore();
 }
 
-/** Whether an image was ever stored. */
-export async function hasWriter(db: Knex, name: string): Promise<boolean> {
-  return (await db('bucket_owner').where({ name }).first('id')) !== undefined;
+/** The database whose prefix images have; undefined before the first one. */
+export async function writerOf(db: Knex, name: string): Promise<string | undefined> {
+  return (await db('bucket_owner').where({ name }).first<{ id: string } | undefined>('id'))?.id;
 }

@@ -3,7 +3,7 @@ import { route } from '@vision/shared/http/route';
 import { deleteTasks } from '../use-cases/delete-tasks.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
-export const deleteTasksRoute = (deps: Pick<Deps, 'db' | 'loops'>) =>
+export const deleteTasksRoute = (deps: Pick<Deps, 'db' | 'logger' | 'loops' | 'store'>) =>
   route(
     {
       ...question,

@@ -3,8 +3,10 @@ import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findUndeleted, markDeleted, removeRows, removeSegments, removeUndated } from '../db/deleted-tasks.ts';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
-import { removeSnapshots } from '../db/track-snapshots.ts';
 import type { Deps } from './deps.ts';
+import { removeImages } from './remove-images.ts';
+
+type DeleteDeps = Pick<Deps, 'db' | 'logger' | 'loops' | 'store'>;
 
 const BATCH = 2_000;
 /** Each holds the body of a segment. */
@@ -15,7 +17,7 @@ const COPIES = 100;
  * on everything that arrives of it is refused, however often it is published; then its rows are removed in steps. Can
  * end at any point and be repeated. Returns the tasks of which nothing is left.
  */
-export async function deleteTasks(deps: Pick<Deps, 'db' | 'loops'>, taskIds: string[]): Promise<string[]> {
+export async function deleteTasks(deps: DeleteDeps, taskIds: string[]): Promise<string[]> {
   const tasks = taskIds.flatMap((taskId) => {
     const day = dayOfTask(taskId);
     return day === undefined ? [] : [{ day, taskId }];
@@ -39,14 +41,16 @@ export async function deleteTasks(deps: Pick<Deps, 'db' | 'loops'>, taskIds: str
   return taskIds.filter((taskId) => !remaining.has(taskId));
 }
 
-async function removeAll({ db }: Pick<Deps, 'db'>, task: TaskOfDay): Promise<void> {
+async function removeAll(deps: DeleteDeps, task: TaskOfDay): Promise<void> {
+  const { db } = deps;
   // Before the segments: a lost object is written again from its copy.
   while ((await removeUndated(db, { ...task, table: 'segment_copies' }, COPIES)) === COPIES);
   while ((await removeSegments(db, task, BATCH)) === BATCH);
   crashPoint('results.task_segments_removed');
-  while ((await removeSnapshots(db, task, BATCH)) === BATCH);
   for (const table of ['frames', 'tracks', 'timeline_hours'] as const)
     while ((await removeRows(db, { ...task, table }, BATCH)) === BATCH);
   for (const table of ['late_frames', 'source_states'] as const)
     while ((await removeUndated(db, { ...task, table }, BATCH)) === BATCH);
+  // Last, because the object store may be unavailable.
+  await removeImages(deps, task);
 }

@@ -4,7 +4,7 @@ import type { SnapshotTakenData } from '@vision/contracts/job-events';
 import { ownerOfKey } from '@vision/contracts/object-keys';
 import { placeOfTrackSnapshot, TRACK_SNAPSHOT_PREFIX, TRACK_SNAPSHOTS } from '@vision/contracts/track-snapshots';
 import { isDeletedForNow } from '../db/deleted-tasks.ts';
-import { listUnused, lockSnapshot, noteWriter, saveSnapshot } from '../db/track-snapshots.ts';
+import { listDeleted, listUnused, lockSnapshot, noteWriter, saveSnapshot } from '../db/track-snapshots.ts';
 
 /**
  * Stores the image of a track. The newest one holds; the object of any other is listed as unused, and the sweep removes
@@ -21,7 +21,7 @@ export async function storeSnapshot({ db }: { db: Knex }, data: SnapshotTakenDat
   const writer = ownerOfKey(TRACK_SNAPSHOT_PREFIX, objectKey);
   if (writer !== undefined) await noteWriter(db, TRACK_SNAPSHOTS, writer);
   if (await isDeletedForNow(db, taskId)) {
-    await listUnused(db, { objectKey, day });
+    await listDeleted(db, { objectKey, day });
     return;
   }
   const known = await lockSnapshot(db, { taskId, trackId });

@@ -4,7 +4,7 @@ import { sweepAll, sweepInTurn, tellNothingToSweep } from '@vision/creation/swee
 import type { Sweep } from '@vision/creation/sweep';
 import { decide } from '@vision/objects/bucket-owner';
 import type { Decision } from '@vision/objects/bucket-owner';
-import { findUnknownImages, hasWriter } from '../db/track-snapshots.ts';
+import { findUnknownImages, writerOf } from '../db/track-snapshots.ts';
 import type { Deps } from './deps.ts';
 
 type SweepDeps = Pick<Deps, 'db' | 'logger' | 'settings' | 'store'>;
@@ -31,7 +31,7 @@ export async function sweepAllTrackSnapshots(deps: SweepDeps): Promise<number> {
 }
 
 async function sweepOf({ db, logger, settings, store: { bucket: store } }: SweepDeps): Promise<Sweep | undefined> {
-  if (!store || !(await hasWriter(db, TRACK_SNAPSHOTS))) return undefined;
+  if (!store || (await writerOf(db, TRACK_SNAPSHOTS)) === undefined) return undefined;
   return { db, logger, store, ...common(settings), findUnused: (keys) => findUnknownImages(db, keys) };
 }
 
@@ -48,5 +48,5 @@ const common = ({ orphanAgeMs: ageMs, sweepGraceMs: graceMs, fullSweepMs: fullEv
 
 /** Notes what an operator decides about this database and the images in the bucket. */
 export async function decideAboutTrackSnapshots({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> {
-  if (await hasWriter(db, TRACK_SNAPSHOTS)) await decide(db, TRACK_SNAPSHOTS, decision);
+  if ((await writerOf(db, TRACK_SNAPSHOTS)) !== undefined) await decide(db, TRACK_SNAPSHOTS, decision);
 }

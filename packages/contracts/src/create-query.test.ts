@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createQuery, createVideoQuery, meaningPrefix } from './create-query.ts';
+import { createQuery, createStreamQuery, createVideoQuery, meaningPrefix } from './create-query.ts';
 
 test('takes the documented form of client_ref and no other', () => {
   for (const client_ref of ['gate-3', 'a', 'A.b_c:D-9', 'x'.repeat(64)]) {
@@ -26,4 +26,13 @@ test('only video tasks have snapshots, and a repeat with another mode is another
   });
   const modes = [undefined, 'off', 'tracks'] as const;
   expect(new Set(modes.map((snapshots) => meaningPrefix({ snapshots }))).size).toBe(3);
+});
+
+test('only streams are waited for, for whole seconds from a minute to a day', () => {
+  expect(createVideoQuery.safeParse({ give_up_after_s: '60' }).success).toBe(false);
+  for (const seconds of ['60', '600', '86400'])
+    expect(createStreamQuery.parse({ give_up_after_s: seconds })).toEqual({ give_up_after_s: Number(seconds) });
+  for (const seconds of ['59', '86401', '', ' 60', '6e1', '0x3c', '60.5', '-60', 'NaN', ['60', '61'], null])
+    expect(createStreamQuery.safeParse({ give_up_after_s: seconds }).success).toBe(false);
+  expect(meaningPrefix({ give_up_after_s: 600 })).toBe('v2|give_up_after_s=600');
 });

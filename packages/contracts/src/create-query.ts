@@ -30,14 +30,15 @@ export const createVideoQuery = createQuery.extend({
 /** Bounds of `give_up_after_s`: a minute to a day. */
 export const giveUpBounds = { minS: 60, maxS: 86_400 };
 
+/** Digits alone: `Number` takes much more. */
+const toNumber = (value: unknown) => (typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : value);
+
 /** The query of the operation that creates a task for a live stream. */
 export const createStreamQuery = createVideoQuery.extend({
-  give_up_after_s: z.coerce
-    .number<string>()
-    .int()
-    .min(giveUpBounds.minS)
-    .max(giveUpBounds.maxS)
+  give_up_after_s: z
+    .preprocess(toNumber, z.int().min(giveUpBounds.minS).max(giveUpBounds.maxS))
     .optional()
+    .meta({ type: 'integer', minimum: giveUpBounds.minS, maximum: giveUpBounds.maxS })
     .describe(
       'Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 ' +
         '(`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes holds no capacity and ' +

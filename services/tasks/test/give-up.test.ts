@@ -50,7 +50,7 @@ test('it is part of the request that a key stands for', async () => {
     expect((await create(query, key)).body.details).toMatchObject({ reason: 'idempotency_key_reused' });
 });
 
-test.each(['59', '86401', '60.5', '-60', '', 'x', '1e999', 'NaN', '60&give_up_after_s=60'])(
+test.each(['59', '86401', '60.5', '-60', '', 'x', '1e999', '0x3c', ' 60', 'NaN', '60&give_up_after_s=60'])(
   'refuses give_up_after_s=%s and charges nothing',
   async (given) => {
     const jobs = world.backend.jobs.size;

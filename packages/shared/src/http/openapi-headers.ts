@@ -56,8 +56,10 @@ export const headerDocs = {
     schema: { type: 'string' as const, enum: ['no'] },
   },
   'Cache-Control': {
-    description: 'The response contains a secret or is valid only now',
-    schema: { type: 'string' as const, enum: ['no-store'] },
+    description:
+      '`no-store`: the response contains a secret or is valid only now. `private, no-cache`: it may be stored for its ' +
+      'caller, and is revalidated by its `ETag`',
+    schema: { type: 'string' as const, enum: ['no-store', 'private, no-cache'] },
   },
 };
 

@@ -327,7 +327,6 @@ export const t = {
     newRule: 'New rule',
     open: 'Open',
     closed: 'Closed',
-    loadedOpen: (alarms: number) => (alarms === 0 ? 'No alarm is open.' : count(alarms, 'open alarm')),
     noneOpen: 'No alarm is open.',
     noneClosed: 'No closed alarms yet.',
     noRules: 'No rules yet. A rule says what raises an alarm.',
@@ -359,8 +358,6 @@ export const t = {
     confirm: 'Confirm',
     falseAlarm: 'False alarm',
     confirmed: 'Confirmed',
-    markedFalse: 'False alarm',
-    undo: 'Withdraw',
     mute: 'Mute the rule',
     unmute: 'Unmute the rule',
     muted: 'The rule is muted: it raises no alarms until you unmute it.',
@@ -378,7 +375,6 @@ export const t = {
     right: 'Last 7 days',
     verdicts: (confirmed: number, wrong: number, open: number) =>
       `${confirmed} confirmed, ${wrong} false, ${open} without verdict`,
-    edit: 'Edit',
     everyTask: 'All tasks',
     held: (length: string) => `for ${length}`,
     ownTasks: (tasks: number) => count(tasks, 'task'),
@@ -510,8 +506,6 @@ export const t = {
   webhooks: {
     title: 'Webhooks',
     lead: 'The service sends each event to your endpoints, signed.',
-    scopeTitle: 'This key may not see webhooks',
-    add: 'New endpoint',
     addTitle: 'New endpoint',
     name: 'Endpoint',
     newName: 'Your name for the endpoint',

@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { AlarmRule, Scene } from '@vision/client';
 import { short } from '../lib/format.ts';
 import { draftOf, emptyDraft, isAboutObjects, judgedBy, problemOf, ruleIdOf, scopeOf } from '../lib/rule-draft.ts';
-import type { DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
+import type { Binding, DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
 import { hrefOf } from '../lib/route.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
@@ -29,6 +29,8 @@ export interface RuleEditor {
   labels: string[];
   name: string;
   problem: DraftProblem | undefined;
+  /** Whether the tasks are known: before, a rule could be bound to more of them than its viewer wants. */
+  isReady: boolean;
   /** A moment of a video that the viewer chose, in milliseconds. */
   moment: Signal<number>;
 }
@@ -37,9 +39,10 @@ export interface RuleEditor {
 export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string | undefined): RuleEditor {
   const form = useSignal<RuleDraft>(rule ? draftOf(rule) : emptyDraft);
   const hasChosenLabels = useSignal(rule !== undefined);
-  const taskId = useSignal(wantedTaskId ?? rule?.scope?.task_ids?.[0] ?? '');
+  const wanted = wantedTaskId ?? rule?.scope?.task_ids?.[0];
+  const tasks = useTasks(wanted);
+  const taskId = useSignal(wanted ?? '');
   const moment = useSignal(0);
-  const tasks = useTasks(taskId.value === '' ? undefined : taskId.value);
   const ref = rule?.scope?.client_refs?.[0];
   const found = tasks.value.value ?? [];
   const task =
@@ -47,8 +50,12 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
     found.find((one) => ref !== undefined && one.client_ref === ref) ??
     found[0];
   const scene = useScene(task?.scene_code);
-  // A new rule begins with the first label of the scene; the form shows it.
-  const draft = hasChosenLabels.value ? form.value : { ...form.value, labels: scene?.labels.slice(0, 1) ?? [] };
+  const draft = {
+    ...form.value,
+    binding: bindingFor(form.value.binding, tasks.value.value && task),
+    // A new rule begins with the first label of the scene; the form shows it.
+    ...(hasChosenLabels.value ? {} : { labels: scene?.labels.slice(0, 1) ?? [] }),
+  };
   const labels = [...new Set([...(scene?.labels ?? []), ...draft.labels])];
   const change = (changes: Partial<RuleDraft>) => {
     if (changes.labels) hasChosenLabels.value = true;
@@ -68,8 +75,16 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
     labels,
     name: draft.name ?? suggestedName(draft, task),
     problem: problemOf(draft),
+    isReady: rule !== undefined || tasks.value.value !== undefined || tasks.trouble.value !== undefined,
     moment,
   };
+}
+
+/** A task without a name has none to bind to; without a task there are only all of them. */
+function bindingFor(chosen: Binding, task: TaskEntry | undefined): Binding {
+  if (chosen === 'stored' || chosen === 'all') return chosen;
+  if (!task) return 'all';
+  return task.client_ref === undefined ? 'task' : chosen;
 }
 
 /** A name that says what the rule is about, for viewers who have none in mind. */

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { Choice } from '../components/fields.tsx';
 import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { moment, short } from '../lib/format.ts';
@@ -14,10 +13,6 @@ import { scopeText } from './rule-words.ts';
 export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
   const { tasks, task, draft, change, chooseTask } = editor;
   const bindings = bindingsOf(editor);
-  useEffect(() => {
-    // A task without a name has none to bind to.
-    if (draft.binding === 'ref' && task && task.client_ref === undefined) change({ binding: 'task' });
-  }, [task]);
   const found = tasks.value.value;
   return (
     <section class="panel" aria-labelledby="where">
@@ -32,16 +27,18 @@ export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
         </Notice>
       ) : null}
       <div class="pair">
-        <Choice
-          name={t.rule.task}
-          value={task?.task_id ?? ''}
-          isDisabled={task === undefined}
-          options={(found ?? []).map((one) => ({
-            value: one.task_id,
-            text: `${short(taskName(one), 40)} · ${t.tasks.statuses[one.status]} · ${moment(one.created_at)}`,
-          }))}
-          onChange={chooseTask}
-        />
+        {found?.length === 0 ? null : (
+          <Choice
+            name={t.rule.task}
+            value={task?.task_id ?? ''}
+            isDisabled={task === undefined}
+            options={(found ?? []).map((one) => ({
+              value: one.task_id,
+              text: `${short(taskName(one), 40)} · ${t.tasks.statuses[one.status]} · ${moment(one.created_at)}`,
+            }))}
+            onChange={chooseTask}
+          />
+        )}
         <Choice
           name={t.rule.applies}
           value={draft.binding}
@@ -49,7 +46,7 @@ export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
           onChange={(next) => change({ binding: next as Binding })}
         />
       </div>
-      <p class="hint">{t.rule.taskHint}</p>
+      {task ? <p class="hint">{t.rule.taskHint}</p> : null}
     </section>
   );
 }

@@ -6,15 +6,33 @@ import { codeIn, hrefOf, routeOf } from './route.ts';
 
 const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
 
-test.each(['#/', '#/images', '#/tasks', '#/tasks/new-stream', `#/tasks/${taskId}`, `#/images/${taskId}`])(
-  'the page of %s has this address',
-  (fragment) => expect(hrefOf(routeOf(fragment))).toBe(fragment),
-);
+const addresses = [
+  '#/',
+  '#/images',
+  '#/tasks',
+  '#/tasks/new-stream',
+  `#/tasks/${taskId}`,
+  `#/images/${taskId}`,
+  '#/alarms',
+  '#/alarms/new-rule',
+  `#/alarms/new-rule/${taskId}`,
+  '#/alarms/rules/yard-at-night',
+  '#/webhooks',
+  '#/webhooks/guard_room',
+];
 
-test.each(['#/tasks/1', `#/tasks/${taskId}/x`, `#/x/${taskId}`, '#/constructor', '#/tasks/<img src=x>', '#/Tasks'])(
-  '%s is no page',
-  (fragment) => expect(routeOf(fragment)).toEqual({ page: 'unknown' }),
-);
+test.each(addresses)('the page of %s has this address', (fragment) => expect(hrefOf(routeOf(fragment))).toBe(fragment));
+
+test.each([
+  '#/tasks/1',
+  `#/tasks/${taskId}/x`,
+  `#/x/${taskId}`,
+  '#/constructor',
+  '#/tasks/<img src=x>',
+  '#/Tasks',
+  '#/webhooks/A',
+  '#/alarms/rules/',
+])('%s is no page', (fragment) => expect(routeOf(fragment)).toEqual({ page: 'unknown' }));
 
 test('only a whole code is the code of a sign-in', () => {
   const code = 'A-_'.padEnd(43, 'x');

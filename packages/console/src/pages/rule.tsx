@@ -79,9 +79,9 @@ function RuleForm({ rule, taskId }: { rule: AlarmRule | undefined; taskId: strin
 }
 
 function SavePanel({ editor, number }: { editor: RuleEditor; number: number }): JSX.Element {
-  const { rule, name, problem, change } = editor;
+  const { rule, name, problem, isReady, change } = editor;
   const { isBusy, trouble, save, remove } = useRuleCalls(editor);
-  const isOff = isBusy || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
+  const isOff = isBusy || !isReady || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
   return (
     <section class="panel" aria-labelledby="save">
       <h2 id="save">{t.rule.step(number, t.rule.steps.save)}</h2>

@@ -126,6 +126,26 @@ test('a form outlives a lost connection, and goes on when it is back', async () 
   await visitor.close();
 });
 
+test('a new rule cannot be saved before the tasks that it could apply to are known', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go } = visitor;
+  await signIn((await Caller.create()).key);
+  const release = Promise.withResolvers<undefined>();
+  await page.route('**/v1/vision/tasks?*', async (route) => {
+    await release.promise;
+    await route.continue();
+  });
+  await go('#/alarms/new-rule');
+  await page.getByLabel('Raise an alarm when').selectOption('source_down');
+  const save = page.getByRole('button', { name: 'Save the rule' });
+  expect(await save.isDisabled()).toBe(true);
+  release.resolve(undefined);
+  await page.getByText('There is no video task yet').waitFor();
+  expect(await page.getByLabel('The rule applies to').inputValue()).toBe('all');
+  expect(await save.isDisabled()).toBe(false);
+  await visitor.close();
+});
+
 test('500 tracks with hostile labels are text, each within reach', async () => {
   const visitor = await visit(browser);
   const { page, signIn, go, complaints } = visitor;

@@ -137,6 +137,7 @@ test('a rule is drawn, tested and saved with the keyboard alone, and every chang
   await keys.tabTo('Test on stored frames');
   await keys.press('Enter');
   await page.getByText(/^(\d+|No) alarms? in /).waitFor();
+  expect(await keys.focused()).toBe('Test on stored frames');
   await photograph(page, 'rule-line');
   expect(await findings(page)).toEqual([]);
   await keys.tabTo('Name of the rule');

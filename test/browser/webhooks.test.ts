@@ -56,9 +56,18 @@ test('an endpoint is created, its secret shown once, and a test delivered, with 
   await photograph(page, 'webhook-secret');
   await keys.tabTo('I have copied it');
   await keys.press('Enter');
+  expect(await keys.focused()).toBe('guard-room');
   await keys.tabTo('Send a test');
   await keys.press('Enter');
   await page.getByRole('row', { name: /webhook_endpoint.test Delivered/ }).waitFor();
+  expect(await keys.focused()).toBe('Send a test');
+  // A question takes the focus to its answer, and back.
+  await keys.tabTo('Replace the secret');
+  await keys.press('Enter');
+  await until(async () => (await keys.focused()) === 'Make a new one');
+  await keys.tabTo('Cancel');
+  await keys.press('Enter');
+  await until(async () => (await keys.focused()) === 'Replace the secret');
   const [first] = received;
   expect(verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret)).toMatchObject({
     type: 'webhook_endpoint.test',

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Alarm, AlarmRule } from '@vision/client';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { duration, inUtc, moment, position, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
@@ -69,26 +70,26 @@ function Actions({ alarm, rule, onChange }: Omit<AlarmCardProps, 'hasRules'>): J
   return (
     <>
       <div class="row" role="group" aria-label={t.alarms.verdict}>
-        <button
-          type="button"
-          aria-pressed={verdict === 'confirmed'}
-          disabled={review.isBusy || isOff}
+        <ActionButton
+          isPressed={verdict === 'confirmed'}
+          isBusy={review.isBusy}
+          isOff={isOff}
           onClick={() => choose('confirmed')}
         >
           {verdict === 'confirmed' ? t.alarms.confirmed : t.alarms.confirm}
-        </button>
-        <button
-          type="button"
-          aria-pressed={verdict === 'false_alarm'}
-          disabled={review.isBusy || isOff}
+        </ActionButton>
+        <ActionButton
+          isPressed={verdict === 'false_alarm'}
+          isBusy={review.isBusy}
+          isOff={isOff}
           onClick={() => choose('false_alarm')}
         >
           {t.alarms.falseAlarm}
-        </button>
+        </ActionButton>
         {rule ? (
-          <button type="button" disabled={mute.isBusy || isOff} onClick={mute.toggle}>
+          <ActionButton isBusy={mute.isBusy} isOff={isOff} onClick={mute.toggle}>
             {rule.enabled ? t.alarms.mute : t.alarms.unmute}
-          </button>
+          </ActionButton>
         ) : null}
       </div>
       {isOff ? null : <TroubleNotice trouble={review.trouble ?? mute.trouble} />}

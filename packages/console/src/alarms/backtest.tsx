@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { clock, duration, inUtc, moment, percent, position } from '../lib/format.ts';
 import type { DraftProblem } from '../lib/rule-draft.ts';
@@ -20,9 +21,9 @@ export function BacktestPanel({ editor, number }: { editor: RuleEditor; number: 
     <section class="panel" aria-labelledby="test">
       <h2 id="test">{t.rule.step(number, t.rule.steps.test)}</h2>
       <p class="row">
-        <button type="button" disabled={!hasFrames || problem !== undefined || isRunning} onClick={() => void run()}>
+        <ActionButton isBusy={isRunning} isOff={!hasFrames || problem !== undefined} onClick={() => void run()}>
           {isRunning ? t.backtest.running : t.backtest.run}
-        </button>
+        </ActionButton>
         <span class="dim">{hintOf({ problem, hasTask: task !== undefined, isLoading, hasFrames })}</span>
       </p>
       {isPointless ? <p class="hint">{t.backtest.onVideoOnly}</p> : null}

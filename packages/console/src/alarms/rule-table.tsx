@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
@@ -57,9 +58,9 @@ function RuleRow({ rule, onChange }: { rule: RuleWithVerdicts; onChange: () => v
       <td>
         <span class="row">
           <span class={`status ${rule.enabled ? 'active' : 'ended'}`}>{rule.enabled ? t.rules.on : t.rules.off}</span>
-          <button type="button" class="small" disabled={isBusy || isOff} onClick={toggle}>
+          <ActionButton class="small" isBusy={isBusy} isOff={isOff} onClick={toggle}>
             {rule.enabled ? t.alarms.mute : t.alarms.unmute}
-          </button>
+          </ActionButton>
         </span>
         {isOff ? null : <TroubleNotice trouble={trouble} />}
       </td>

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { ActionButton } from './action-button.tsx';
 
 interface AskButtonProps {
   text: string;
@@ -7,34 +9,35 @@ interface AskButtonProps {
   yes: string;
   no: string;
   isDanger?: boolean;
-  isDisabled?: boolean;
+  isBusy?: boolean;
   onYes: () => void;
 }
 
-/** A button that asks before it acts. */
+/** A button that asks before it acts. The focus goes to the answer, and comes back. */
 export function AskButton(props: AskButtonProps): JSX.Element {
-  const { text, question, yes, no, isDanger = false, isDisabled = false, onYes } = props;
+  const { text, question, yes, no, isDanger = false, isBusy = false, onYes } = props;
   const isAsking = useSignal(false);
+  const wasAsked = useRef(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isAsking.value || wasAsked.current) button.current?.focus();
+    wasAsked.current = isAsking.value;
+  }, [isAsking.value]);
   if (!isAsking.value) {
     return (
-      <button type="button" disabled={isDisabled} onClick={() => (isAsking.value = true)}>
+      <ActionButton buttonRef={button} isBusy={isBusy} onClick={() => (isAsking.value = true)}>
         {text}
-      </button>
+      </ActionButton>
     );
   }
+  const answer = () => {
+    isAsking.value = false;
+    onYes();
+  };
   return (
     <span class="row" role="group" aria-label={question}>
       <span>{question}</span>
-      <button
-        type="button"
-        // The focus was on the button that is gone.
-        ref={(button) => button?.focus()}
-        class={isDanger ? 'danger' : 'primary'}
-        onClick={() => {
-          isAsking.value = false;
-          onYes();
-        }}
-      >
+      <button key="yes" ref={button} type="button" class={isDanger ? 'danger' : 'primary'} onClick={answer}>
         {yes}
       </button>
       <button type="button" onClick={() => (isAsking.value = false)}>

@@ -104,7 +104,7 @@ function SavePanel({ editor, number }: { editor: RuleEditor; number: number }): 
               yes={t.rule.removeYes}
               no={t.rule.removeNo}
               isDanger
-              isDisabled={isBusy}
+              isBusy={isBusy}
               onYes={() => void remove()}
             />
           ) : null}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { AskButton } from '../components/ask-button.tsx';
 import { optionsOf } from '../components/choices.tsx';
 import { Choice } from '../components/fields.tsx';
@@ -145,18 +146,18 @@ function Actions({ endpoint, calls, serverMs }: ActionsProps): JSX.Element {
   return (
     <section class="panel" aria-label={t.webhooks.name}>
       <div class="row">
-        <button type="button" class="primary" disabled={isBusy || !enabled} onClick={calls.test}>
+        <ActionButton class="primary" isBusy={isBusy} isOff={!enabled} onClick={calls.test}>
           {t.webhooks.test}
-        </button>
-        <button type="button" disabled={isBusy} onClick={() => calls.toggle(endpoint)}>
+        </ActionButton>
+        <ActionButton isBusy={isBusy} onClick={() => calls.toggle(endpoint)}>
           {enabled ? t.webhooks.switchOff : t.webhooks.switchOn}
-        </button>
+        </ActionButton>
         <AskButton
           text={t.webhooks.rotate}
           question={t.webhooks.rotateSure}
           yes={t.webhooks.rotateYes}
           no={t.webhooks.no}
-          isDisabled={isBusy}
+          isBusy={isBusy}
           onYes={calls.rotate}
         />
         <AskButton
@@ -165,7 +166,7 @@ function Actions({ endpoint, calls, serverMs }: ActionsProps): JSX.Element {
           yes={t.webhooks.removeYes}
           no={t.webhooks.no}
           isDanger
-          isDisabled={isBusy}
+          isBusy={isBusy}
           onYes={calls.remove}
         />
       </div>
@@ -174,14 +175,21 @@ function Actions({ endpoint, calls, serverMs }: ActionsProps): JSX.Element {
       </p>
       <TroubleNotice trouble={trouble} />
       <Recover
-        isOff={isBusy || !enabled || serverMs === undefined}
+        isBusy={isBusy}
+        isOff={!enabled || serverMs === undefined}
         onRecover={(ms) => calls.recover((serverMs ?? 0) - ms)}
       />
     </section>
   );
 }
 
-function Recover({ isOff, onRecover }: { isOff: boolean; onRecover: (ms: number) => void }): JSX.Element {
+interface RecoverProps {
+  isBusy: boolean;
+  isOff: boolean;
+  onRecover: (ms: number) => void;
+}
+
+function Recover({ isBusy, isOff, onRecover }: RecoverProps): JSX.Element {
   const span = useSignal<Span>('day');
   return (
     <details>
@@ -193,9 +201,9 @@ function Recover({ isOff, onRecover }: { isOff: boolean; onRecover: (ms: number)
           options={optionsOf(t.webhooks.recoverSpans)}
           onChange={(next) => (span.value = next as Span)}
         />
-        <button type="button" disabled={isOff} onClick={() => onRecover(SPANS[span.value])}>
+        <ActionButton isBusy={isBusy} isOff={isOff} onClick={() => onRecover(SPANS[span.value])}>
           {t.webhooks.recover}
-        </button>
+        </ActionButton>
       </div>
     </details>
   );

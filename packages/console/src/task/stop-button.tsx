@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { AskButton } from '../components/ask-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import type { Trouble } from '../lib/trouble.ts';
 import { missingScopes, noteTrouble } from '../state/session.ts';
@@ -8,11 +9,11 @@ import type { TaskView } from './task-view.ts';
 
 /** Stops a task that runs, after a question. */
 export function StopButton({ view }: { view: TaskView }): JSX.Element | null {
-  const state = useSignal<'idle' | 'asking' | 'stopping'>('idle');
+  const isStopping = useSignal(false);
   const trouble = useSignal<Trouble | undefined>(undefined);
   const task = view.task.value.value;
   const stop = async () => {
-    state.value = 'stopping';
+    isStopping.value = true;
     try {
       await view.client.stop(view.taskId);
       view.task.reload();
@@ -20,29 +21,22 @@ export function StopButton({ view }: { view: TaskView }): JSX.Element | null {
     } catch (error) {
       trouble.value = noteTrouble(error);
     }
-    state.value = 'idle';
+    isStopping.value = false;
   };
   if (!task || !view.isRunning || missingScopes.value.has('create')) return <TroubleNotice trouble={trouble.value} />;
-  if (state.value !== 'asking') {
-    const isStopping = state.value === 'stopping' || task.status === 'stopping';
-    return (
-      <>
-        <button type="button" disabled={isStopping} onClick={() => (state.value = 'asking')}>
-          {isStopping ? t.task.stopping : t.task.stop}
-        </button>
-        <TroubleNotice trouble={trouble.value} />
-      </>
-    );
-  }
+  const isBusy = isStopping.value || task.status === 'stopping';
   return (
-    <span class="row" role="group" aria-label={t.task.stopSure}>
-      <span>{t.task.stopSure}</span>
-      <button type="button" class="danger" onClick={() => void stop()}>
-        {t.task.stopYes}
-      </button>
-      <button type="button" onClick={() => (state.value = 'idle')}>
-        {t.task.stopNo}
-      </button>
-    </span>
+    <>
+      <AskButton
+        text={isBusy ? t.task.stopping : t.task.stop}
+        question={t.task.stopSure}
+        yes={t.task.stopYes}
+        no={t.task.stopNo}
+        isDanger
+        isBusy={isBusy}
+        onYes={() => void stop()}
+      />
+      <TroubleNotice trouble={trouble.value} />
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { Choice } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { clock, duration, inUtc, moment } from '../lib/format.ts';
@@ -112,9 +113,9 @@ function DeliveryRow({ delivery, isEnabled, onDone }: Omit<DeliveryTableProps, '
       </td>
       <td title={inUtc(createdAt)}>{moment(createdAt)}</td>
       <td>
-        <button type="button" class="small" disabled={isBusy || !isEnabled} onClick={redeliver}>
+        <ActionButton class="small" isBusy={isBusy} isOff={!isEnabled} onClick={redeliver}>
           {isBusy ? t.deliveries.redelivering : t.deliveries.redeliver}
-        </button>
+        </ActionButton>
         <TroubleNotice trouble={trouble} />
       </td>
     </tr>

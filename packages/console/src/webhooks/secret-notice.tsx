@@ -10,13 +10,18 @@ export function SecretNotice({ endpointId }: { endpointId: string }): JSX.Elemen
   useEffect(() => () => void (freshSecret.value = undefined), []);
   const made = freshSecret.value;
   if (made?.endpointId !== endpointId) return null;
+  const forget = () => {
+    freshSecret.value = undefined;
+    // The button that had the focus is gone.
+    document.querySelector('h1')?.focus();
+  };
   return (
     <Notice kind="info" title={t.webhooks.secretTitle}>
       <p>
         {t.webhooks.secretText} {made.oldUntil === undefined ? '' : t.webhooks.overlap(moment(made.oldUntil))}
       </p>
       <Copyable name={t.webhooks.secret} text={made.secret} />
-      <button type="button" onClick={() => (freshSecret.value = undefined)}>
+      <button type="button" onClick={() => forget()}>
         {t.webhooks.secretKept}
       </button>
     </Notice>

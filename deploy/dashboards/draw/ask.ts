@@ -1,4 +1,4 @@
-import type { DrawnPanel, Target } from './panel.ts';
+import type { Annotation, DrawnPanel, Target } from './panel.ts';
 
 /** The time that is drawn, and how Grafana would fill in its variables for it. */
 export interface Span {
@@ -51,6 +51,18 @@ async function linesOf(span: Span, target: Target, chosen: Record<string, string
     labels: metric,
     points: (values ?? (value ? [value] : [])).map(([at, text]): [number, number] => [at, Number(text)]),
   }));
+}
+
+/** A moment that the dashboard draws into its panels over time. */
+export interface Mark {
+  at: number;
+  colour: string;
+}
+
+/** What an annotation asks: a mark where each of its series begins. */
+export async function askMarks(span: Span, { iconColor, target }: Annotation): Promise<Mark[]> {
+  const lines = await linesOf(span, { expr: target.expr }, {});
+  return lines.flatMap(({ points }) => (points[0] ? [{ at: points[0][0], colour: iconColor }] : []));
 }
 
 /** Selectors of a query that matched no series in all of the time: what never happened has none. */

@@ -1,4 +1,4 @@
-import type { Line, Span } from './ask.ts';
+import type { Line, Mark, Span } from './ask.ts';
 import { colourOf, escaped, PALETTE, written } from './values.ts';
 
 interface Size {
@@ -9,6 +9,7 @@ interface Size {
 interface Look {
   unit: string | undefined;
   isStacked: boolean;
+  marks: Mark[];
 }
 
 const LEFT = 62;
@@ -16,7 +17,7 @@ const BOTTOM = 18;
 const TOP = 6;
 
 /** Lines over time, or areas on top of each other, with a scale and a legend. */
-export function timeChart(lines: Line[], span: Span, { width, height }: Size, { unit, isStacked }: Look) {
+export function timeChart(lines: Line[], span: Span, { width, height }: Size, { unit, isStacked, marks }: Look) {
   const drawn = isStacked ? stacked(lines) : lines;
   const most = Math.max(0, ...drawn.flatMap(({ points }) => points.map(([, value]) => value).filter(Number.isFinite)));
   const top = most === 0 ? 1 : most * 1.05;
@@ -33,7 +34,11 @@ export function timeChart(lines: Line[], span: Span, { width, height }: Size, { 
     const at = y(part * top);
     return `<line x1="${LEFT}" x2="${width}" y1="${at}" y2="${at}" stroke="#2c3235"/><text x="${LEFT - 5}" y="${at + 4}" text-anchor="end">${written(part * top, unit)}</text>`;
   });
-  return svg({ width, height }, [...scale, ...clock(span, x, height), ...paths]);
+  const moments = marks.map(
+    ({ at, colour }) =>
+      `<line x1="${x(at)}" x2="${x(at)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${colour}" stroke-dasharray="3 3"/>`,
+  );
+  return svg({ width, height }, [...scale, ...clock(span, x, height), ...moments, ...paths]);
 }
 
 /** A bar for each line: red where it is above 0. */

@@ -51,7 +51,7 @@ test('a line is broken where values are missing', () => {
     [{ name: 'a', labels: {}, points }],
     span,
     { width: 300, height: 100 },
-    { unit: 's', isStacked: false },
+    { unit: 's', isStacked: false, marks: [] },
   );
   expect(svg.match(/d="[^"]*"/)?.[0].match(/M/g)).toHaveLength(2);
 });

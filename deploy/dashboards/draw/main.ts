@@ -11,7 +11,7 @@ import { findProgram, installMissing } from '../../local/host-programs.ts';
 import { readSettings, say } from '../../local/settings.ts';
 import { dashboards } from '../all.ts';
 import { grafanaJson } from '../grafana.ts';
-import { askPanel, emptySelectors, valuesOf } from './ask.ts';
+import { askMarks, askPanel, emptySelectors, valuesOf } from './ask.ts';
 import type { Span } from './ask.ts';
 import { laidOut } from './lay.ts';
 import { pageOf } from './page.ts';
@@ -51,12 +51,13 @@ async function draw(name: string, dashboard: DrawnDashboard, span: Span): Promis
   const filled: Filled[] = [];
   for (const { panel, chosen } of laidOut(dashboard.panels, values))
     filled.push({ panel, chosen, answers: await askPanel(span, panel, chosen) });
-  const { html, width, height } = pageOf(dashboard, filled, span);
+  const marks = (await Promise.all(dashboard.annotations.list.map((one) => askMarks(span, one)))).flat();
+  const { html, width, height } = pageOf(dashboard, filled, { span, marks });
   const file = join(folder, name);
   writeFileSync(`${file}.html`, html);
   takePicture(`${file}.html`, `${file}.png`, `${width},${height}`);
   const panels = filled.filter(({ answers }) => answers.length > 0).length;
-  say('drawn', `${file}.png: ${panels} panels`);
+  say('drawn', `${file}.png: ${panels} panels, ${marks.length} marks`);
   let unexplained = 0;
   for (const one of filled) unexplained += await reportEmpty(name, one, span);
   return unexplained;

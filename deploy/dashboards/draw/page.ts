@@ -1,4 +1,4 @@
-import type { Answer, Line, Span } from './ask.ts';
+import type { Answer, Line, Mark, Span } from './ask.ts';
 import { heatChart, stateChart, timeChart } from './chart.ts';
 import type { DrawnDashboard, DrawnPanel } from './panel.ts';
 import { colourOf, escaped, PALETTE, written } from './values.ts';
@@ -28,15 +28,21 @@ export interface Filled {
 
 const WIDTH = 24 * COLUMN + 2 * GAP;
 
+/** The time that is shown, and what happened in it. */
+interface Shown {
+  span: Span;
+  marks: Mark[];
+}
+
 /** A page that shows a dashboard much as Grafana would, and its size. */
-export function pageOf({ title }: DrawnDashboard, filled: Filled[], span: Span) {
+export function pageOf({ title }: DrawnDashboard, filled: Filled[], { span, marks }: Shown) {
   const top = 40;
   const parts = filled.map(({ panel, answers }) => {
     const { x, y, w, h } = panel.gridPos;
     const [width, height] = [w * COLUMN - GAP, h * ROW - GAP];
     const place = `left:${GAP + x * COLUMN}px;top:${top + y * ROW}px;width:${width}px;height:${height}px`;
     if (panel.type === 'row') return `<div class="r" style="${place}">▾ ${escaped(panel.title)}</div>`;
-    const content = contentOf(panel, answers, span, { width, height });
+    const content = contentOf(panel, answers, { span, marks }, { width, height });
     return `<div class="p" style="${place}"><div class="t">${escaped(panel.title)}</div>${content}</div>`;
   });
   const height = top + ROW * Math.max(...filled.map(({ panel: { gridPos } }) => gridPos.y + gridPos.h)) + GAP;
@@ -44,7 +50,12 @@ export function pageOf({ title }: DrawnDashboard, filled: Filled[], span: Span) 
   return { html, width: WIDTH, height };
 }
 
-function contentOf(panel: DrawnPanel, answers: Answer[], span: Span, size: { width: number; height: number }): string {
+function contentOf(
+  panel: DrawnPanel,
+  answers: Answer[],
+  { span, marks }: Shown,
+  size: { width: number; height: number },
+): string {
   const lines = answers.flatMap((answer) => answer.lines);
   if (panel.datasource?.type !== 'prometheus')
     return `<div class="e">asks ${panel.datasource?.type ?? 'nothing'}</div>`;
@@ -59,7 +70,7 @@ function contentOf(panel: DrawnPanel, answers: Answer[], span: Span, size: { wid
       ? heatChart(lines, span, room)
       : panel.type === 'state-timeline'
         ? stateChart(lines, span, room, thresholds?.steps)
-        : timeChart(lines, span, room, { unit, isStacked: custom?.stacking !== undefined });
+        : timeChart(lines, span, room, { unit, isStacked: custom?.stacking !== undefined, marks });
   return `${chart}${legend.html}`;
 }
 

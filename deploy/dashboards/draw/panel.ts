@@ -23,8 +23,15 @@ export interface Target {
   instant?: boolean;
 }
 
+export interface Annotation {
+  name: string;
+  iconColor: string;
+  target: { expr: string };
+}
+
 export interface DrawnDashboard {
   title: string;
   panels: DrawnPanel[];
+  annotations: { list: Annotation[] };
   templating: { list: { name: string; type: string; query: string }[] };
 }

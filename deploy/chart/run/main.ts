@@ -19,21 +19,21 @@ import { bringUpInfrastructure } from '../../local/up.ts';
 import { parseManifests, podOf } from '../manifests.ts';
 import type { Manifest } from '../manifests.ts';
 import { ensureTools } from '../tools.ts';
-import { endOf, heldInside, memoryOfPods, removePod, startPod, storedIn } from './cluster.ts';
+import { endOf, removePod, startPod, storedIn } from './cluster.ts';
 import type { Cluster, Stored } from './cluster.ts';
 import { drainUnderStreams } from './drain.ts';
+import { lookInside } from './inside.ts';
 import { newKey } from './key.ts';
 import { startLoad } from './load.ts';
 import { ensureImages, jobsOf, unpackPrevious } from './previous.ts';
 import type { PreviousRelease } from './previous.ts';
 import { startProxy } from './proxy.ts';
 import { renderRun } from './render.ts';
-import { addPod, drainPod, podName, replaceAll, startAll } from './rollout.ts';
+import { addPod, drainPod, replaceAll, startAll } from './rollout.ts';
 import type { Rollout } from './rollout.ts';
 import { sourceOf, thisSource } from './source.ts';
 import type { RunSource } from './source.ts';
 import { portsOf, runValues, storeSecret } from './values.ts';
-import type { Slot } from './values.ts';
 
 const settings = { ...readSettings(), localDir: join(readSettings().localDir, 'chart'), observe: false };
 const dir = join(settings.localDir, 'pods');
@@ -102,8 +102,7 @@ async function installed(next: Rollout): Promise<void> {
 }
 
 async function inspected(next: Rollout): Promise<void> {
-  await lookInside(2);
-  say('memory', await memoryOfPods(serviceNames.map((name) => podName(name, 2))));
+  await lookInside(settings, 2);
   await smoke(next);
 }
 
@@ -151,13 +150,6 @@ async function runToEnd(cluster: Cluster, manifest: Manifest): Promise<void> {
   await removePod(cluster, name);
   if (code !== 0) throw new Error(`${manifest.metadata.name} ended with ${code}:\n${output}`);
   say(manifest.kind.toLowerCase(), `${manifest.metadata.name}: ${output.split('\n').at(-1) ?? ''}`);
-}
-
-async function lookInside(slot: Slot): Promise<void> {
-  const against: string[] = [];
-  for (const name of serviceNames) against.push(...(await heldInside(podName(name, slot))));
-  if (against.length > 0) throw new Error(against.join('\n'));
-  say('inside', 'user, capabilities, seccomp, privileges and root are as the chart says');
 }
 
 /** @throws Error naming the first requests that failed meanwhile. */

@@ -1,5 +1,5 @@
 /** A variable that no setting has the name of, and the setting that was probably meant. */
-interface UnknownSetting {
+export interface UnknownSetting {
   variable: string;
   meant?: string;
 }

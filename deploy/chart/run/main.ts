@@ -110,9 +110,9 @@ async function inspected(next: Rollout): Promise<void> {
 async function bothReleases(release: PreviousRelease): Promise<{ old: Rollout; next: Rollout }> {
   const { helm } = ensureTools();
   const infrastructure = await bringUpInfrastructure(settings, {});
-  const render = ({ chart, images }: RunSource) =>
-    parseManifests(renderRun(helm, dir, chart, runValues(settings, images)));
-  const before = render(sourceOf(release));
+  const render = ({ chart, images, components }: RunSource) =>
+    parseManifests(renderRun(helm, dir, chart, runValues(settings, images, components)));
+  const before = parts.includes('upgrade') ? render(sourceOf(release)) : [];
   const today = render(await thisSource(settings, helm));
   const given = storeSecret(settings, infrastructure);
   const names = [...serviceNames, ...serviceNames.map((name) => `${name}-replicas`), 'gateway-admin'];

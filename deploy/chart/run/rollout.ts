@@ -23,8 +23,9 @@ const ENDPOINTS_MS = 1_000;
 
 /** Starts one pod of each component, and waits until all are ready. */
 export async function startAll(rollout: Rollout, slot: Slot): Promise<void> {
-  for (const name of serviceNames) await start(rollout, name, slot);
-  for (const name of serviceNames) await ready(rollout, name, slot);
+  const names = serviceNames.filter((name) => has(rollout, name));
+  for (const name of names) await start(rollout, name, slot);
+  for (const name of names) await ready(rollout, name, slot);
   await delay(ENDPOINTS_MS);
 }
 
@@ -35,8 +36,8 @@ export async function startAll(rollout: Rollout, slot: Slot): Promise<void> {
 export async function replaceAll(old: Rollout, next: Rollout, to: Slot): Promise<void> {
   const from = to === 1 ? 2 : 1;
   for (const name of serviceNames) {
-    await addPod(next, name, to);
-    await drainPod(old, name, from);
+    if (has(next, name)) await addPod(next, name, to);
+    if (has(old, name)) await drainPod(old, name, from);
   }
 }
 
@@ -81,10 +82,14 @@ async function ready({ settings, cluster }: Rollout, name: string, slot: Slot): 
   say('ready', podName(name, slot));
 }
 
+/** Whether a release has the component: one of them came or went between the two. */
+const has = ({ manifests }: Rollout, name: string) => deploymentOf(manifests, name) !== undefined;
+
+const deploymentOf = (manifests: Manifest[], name: string) =>
+  manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === `vision-${name}`);
+
 function podNamed(manifests: Manifest[], name: string): PodSpec {
-  const deployment = manifests.find(
-    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === `vision-${name}`,
-  );
+  const deployment = deploymentOf(manifests, name);
   const pod = deployment && podOf(deployment);
   if (!pod) throw new Error(`No Deployment of ${name}`);
   return pod;

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { root, say } from '../../local/settings.ts';
 import type { Settings } from '../../local/settings.ts';
 import { chartDir } from '../examples.ts';
@@ -12,12 +14,16 @@ import type { RunImages } from './values.ts';
 export interface RunSource {
   chart: string | PushedChart;
   images: RunImages;
+  /** Components that the chart has, when not those of today. */
+  components?: string[];
 }
 
-export const sourceOf = ({ folder, version }: PreviousRelease): RunSource => ({
-  chart: join(folder, 'charts/vision'),
-  images: { registry: 'localhost', tag: version },
-});
+/** The chart of a release from its sources: it may lack components that came later. */
+export function sourceOf({ folder, version }: PreviousRelease): RunSource {
+  const chart = join(folder, 'charts/vision');
+  const { components } = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as { components: object };
+  return { chart, images: { registry: 'localhost', tag: version }, components: Object.keys(components) };
+}
 
 /** What is run of this checkout: its chart with the images of `make images`, or the release in the folder RELEASE. */
 export async function thisSource(settings: Settings, helm: string): Promise<RunSource> {

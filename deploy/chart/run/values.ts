@@ -31,7 +31,7 @@ export interface RunImages {
 }
 
 /** The values of the run: one replica of each, on ports of their own, and the stores of this machine. */
-export function runValues(settings: Settings, image: RunImages) {
+export function runValues(settings: Settings, image: RunImages, names: readonly string[] = serviceNames) {
   const ports = (name: string) => {
     const { http, health, admin } = portsOf(settings, name, 0);
     return name === 'gateway' ? { http, health, admin } : { http, health };
@@ -62,7 +62,7 @@ export function runValues(settings: Settings, image: RunImages) {
     stop: { preStopSeconds: 2, drainDelaySeconds: 3 },
     componentDefaults: { replicas: 1, database: { pool: 5 } },
     components: {
-      ...Object.fromEntries(serviceNames.map((name) => [name, { ports: ports(name) }])),
+      ...Object.fromEntries(names.map((name) => [name, { ports: ports(name) }])),
       inference: { ports: ports('inference'), settings: { DETECT_THREADS: 1 } },
     },
   };

@@ -5,6 +5,7 @@ import type { Deps } from './deps.ts';
 import { foldTask } from './fold-task.ts';
 import type { FoldDeps } from './fold-task.ts';
 import type { LiveRules } from './live-rules.ts';
+import { createRuleCache } from './rule-cache.ts';
 
 /** The rules of a task as of the frames up to a position. */
 interface Live {
@@ -13,9 +14,8 @@ interface Live {
   judging: Judging;
 }
 
-/** Tasks that are folded at the same time, and tasks whose rules are followed. */
+/** Tasks that are folded at the same time. */
 const AT_ONCE = 4;
-const MOST_TASKS = 2_000;
 
 /**
  * Follows the rules of tasks in memory, beside the fold that stores them. What it finds is a hint and no fact: the fold
@@ -23,7 +23,7 @@ const MOST_TASKS = 2_000;
  * is, until its frames or rules change elsewhere.
  */
 export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules {
-  const followed = new Map<string, Live>();
+  const followed = createRuleCache<Live>(({ judging }) => judging.size);
   const waiting = new Set<string>();
   const running = new Map<string, Promise<void>>();
   let isStopping = false;
@@ -43,9 +43,7 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
     if (known?.ruleSet === live.ruleSet && known.position >= live.position) return;
     live.judging.takeChanges();
     live.judging.becomeHint();
-    followed.delete(taskId);
     followed.set(taskId, live);
-    for (const oldest of followed.keys()) if (followed.size > MOST_TASKS) followed.delete(oldest);
   };
   const start = () => {
     for (const taskId of waiting) {

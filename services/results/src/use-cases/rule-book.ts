@@ -8,6 +8,7 @@ import type { PreparedRule } from '../domain/fold/judging.ts';
 import type { Pace } from '../domain/fold/pace.ts';
 import type { JudgedView } from '../domain/task-view.ts';
 import { createdAtMsOf } from '@vision/contracts/ids';
+import { createRuleCache } from './rule-cache.ts';
 
 /** The rules of tasks, prepared for judging. */
 export interface RuleBook {
@@ -30,12 +31,9 @@ interface TaskRules {
   prepared: readonly PreparedRule[];
 }
 
-/** Tasks whose rules are remembered. */
-const MOST_TASKS = 5_000;
-
 /** Remembers the rules of the tasks that this process folds: regions and schedules are prepared once. */
 export function createRuleBook(db: Knex): RuleBook {
-  const known = new Map<string, TaskRules & { pace: Pace }>();
+  const known = createRuleCache<TaskRules & { pace: Pace }>(({ prepared }) => prepared.length);
   return {
     pace: createAlarmPace(),
     of: async (asked) => {
@@ -46,7 +44,6 @@ export function createRuleBook(db: Knex): RuleBook {
       const rules = await findRules(db, asked);
       if (rules.ruleSet === 0) return rules;
       known.set(taskId, { ...rules, pace });
-      for (const oldest of known.keys()) if (known.size > MOST_TASKS) known.delete(oldest);
       return rules;
     },
   };

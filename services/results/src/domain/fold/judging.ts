@@ -123,7 +123,12 @@ export class Judging {
 
   /** Whether no rule is at work. */
   get isIdle(): boolean {
-    return this.#rules.length === 0;
+    return this.size === 0;
+  }
+
+  /** How many rules are at work. */
+  get size(): number {
+    return this.#rules.length;
   }
 
   get hasEnded(): boolean {

@@ -22,6 +22,7 @@ import { videos } from './tables/videos.ts';
 import { mqtt } from './tables/mqtt.ts';
 import { webhooks } from './tables/webhooks.ts';
 import { watchers } from './tables/watchers.ts';
+import { watching } from './tables/watching.ts';
 
 /** All attacks, in the order in which they are tried. */
 export const groups: readonly AttackGroup[] = [
@@ -54,4 +55,5 @@ export const groups: readonly AttackGroup[] = [
   turningStreams,
   forms,
   slow,
+  watching,
 ];

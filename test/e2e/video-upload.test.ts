@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Caller, example, form, problemOf, refusal, scene, system } from '../support/system.ts';
 import { followAll, madeVideo, results, untilStatus, video } from '../support/video.ts';
+import { watchDisagreements } from '../support/watch-agreement.ts';
 
 const invalid = (reason: string) => [400, 'OP-TASK-REQUEST-INVALID', reason];
 let caller: Caller;
@@ -50,6 +51,8 @@ test('an uploaded video is analysed to its end and every frame is read once, in 
   expect(high.items.map(({ objects_total }) => objects_total)).toEqual(
     low.items.map(({ objects_total }) => objects_total),
   );
+
+  expect(await watchDisagreements(caller, taskId)).toEqual([]);
 
   const replay = await caller.createUpload(form(scene('person_vehicle'), video(street, 'other-name.mov')), key);
   expect([replay.status, replay.body['task_id'], replay.body['status']]).toEqual([200, taskId, 'succeeded']);

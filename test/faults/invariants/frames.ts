@@ -1,6 +1,7 @@
 import { storedFrames } from '../../support/stored-frames.ts';
 import type { StoredFrame } from '../../support/stored-frames.ts';
 import { results } from '../../support/video.ts';
+import { watchDisagreements } from '../../support/watch-agreement.ts';
 import { expectedOf, readFrameLog } from '../frame-log.ts';
 import type { Expected, FrameLog } from '../frame-log.ts';
 import { taskIdOf } from '../workload.ts';
@@ -35,6 +36,14 @@ export const frameInvariants: Invariant[] = [
       const log = await readFrameLog(state.world.brokers);
       const creates = state.workload.creates.filter(({ kind }) => kind === 'real stream' || kind === 'real upload');
       return (await inLanes(creates, (create) => readAsCaller(create, { stored, log }))).flat();
+    },
+  },
+  {
+    id: 'watch',
+    says: 'Frames, tracks and timeline of an ended task agree: frames of each track, frames counted, time covered and gaps',
+    check: async ({ workload }) => {
+      const creates = workload.creates.filter(({ kind }) => kind === 'real stream' || kind === 'real upload');
+      return (await inLanes(creates, watchedAsCaller)).flat();
     },
   },
   {
@@ -77,6 +86,15 @@ function missing(acknowledged: ReadonlyMap<string, number>, log: FrameLog): stri
     const taken = new Set(log.frames.get(jobId)?.map(({ seq }) => seq)).size;
     return taken >= count ? [] : [`job ${jobId}: the broker acknowledged ${count} frames and has ${taken}`];
   });
+}
+
+const ENDED = new Set(['stopped', 'succeeded', 'failed']);
+
+async function watchedAsCaller(create: Create): Promise<string[]> {
+  const id = taskIdOf(create);
+  if (id === undefined) return [];
+  const { body } = await create.caller.get(`/v1/vision/tasks/${id}`);
+  return ENDED.has(String(body['status'])) ? watchDisagreements(create.caller, id) : [];
 }
 
 interface Kept {

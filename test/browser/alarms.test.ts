@@ -37,7 +37,7 @@ test('a rule is drawn with the mouse, tested, saved, and its alarm found to be f
 
   // Drawn on the frame of the video: one corner is dragged, one is added.
   await page
-    .getByRole('option', { name: /^street/ })
+    .getByRole('option', { name: /street/ })
     .first()
     .waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Part of the image' }).click();
@@ -106,7 +106,7 @@ test('a rule is drawn, tested and saved with the keyboard alone, and every chang
   await signIn(caller.key);
   await go(`#/alarms/new-rule/${taskId}`);
   await page
-    .getByRole('option', { name: /^street/ })
+    .getByRole('option', { name: /street/ })
     .first()
     .waitFor({ state: 'attached' });
 

@@ -3,7 +3,7 @@ import type { Alarm, AlarmRule } from '@vision/client';
 import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
-import { duration, inUtc, moment, position, short } from '../lib/format.ts';
+import { duration, inUtc, isolated, moment, position, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
@@ -38,7 +38,7 @@ export function AlarmCard({ alarm, rule, hasRules, onChange }: AlarmCardProps): 
         <p class="dim" title={isDate(openedMs) ? inUtc(openedMs) : undefined}>
           {timeText(alarm)} ·{' '}
           <a href={hrefOf({ page: 'task', taskId: alarm.task_id })}>
-            <bdi>{t.alarms.task(short(alarm.client_ref ?? alarm.task_id.slice(0, 8), 40))}</bdi>
+            <bdi>{t.alarms.task(isolated(short(alarm.client_ref ?? alarm.task_id.slice(0, 8), 40)))}</bdi>
           </a>
         </p>
         {closedBy ? <p class="dim">{t.alarms.ended(t.alarms.closedBy[closedBy])}</p> : null}

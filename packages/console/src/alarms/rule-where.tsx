@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { Choice } from '../components/fields.tsx';
 import { Notice, TroubleNotice } from '../components/notice.tsx';
-import { moment, short } from '../lib/format.ts';
+import { isolated, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import type { Binding } from '../lib/rule-draft.ts';
 import { taskName } from '../state/use-tasks.ts';
@@ -34,7 +34,7 @@ export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
             isDisabled={task === undefined}
             options={(found ?? []).map((one) => ({
               value: one.task_id,
-              text: `${short(taskName(one), 40)} · ${t.tasks.statuses[one.status]} · ${moment(one.created_at)}`,
+              text: `${isolated(short(taskName(one), 40))} · ${t.tasks.statuses[one.status]} · ${moment(one.created_at)}`,
             }))}
             onChange={chooseTask}
           />
@@ -55,7 +55,9 @@ function bindingsOf({ rule, task }: RuleEditor): { value: Binding; text: string 
   const texts = t.rule.bindings;
   return [
     ...(rule ? [{ value: 'stored' as const, text: texts.stored(scopeText(rule.scope)) }] : []),
-    ...(task?.client_ref === undefined ? [] : [{ value: 'ref' as const, text: texts.ref(short(task.client_ref, 40)) }]),
+    ...(task?.client_ref === undefined
+      ? []
+      : [{ value: 'ref' as const, text: texts.ref(isolated(short(task.client_ref, 40))) }]),
     ...(task ? [{ value: 'task' as const, text: texts.task }] : []),
     { value: 'all', text: texts.all },
   ];

@@ -1,11 +1,11 @@
 import type { AlarmRule } from '@vision/client';
-import { duration, short } from '../lib/format.ts';
+import { duration, isolated, short } from '../lib/format.ts';
 import type { RuleWhen } from '../lib/rule-draft.ts';
 import { t } from '../strings.ts';
 
 /** The tasks of a rule, in words. */
 export function scopeText(scope: AlarmRule['scope']): string {
-  const refs = (scope?.client_refs ?? []).map((ref) => short(ref, 40));
+  const refs = (scope?.client_refs ?? []).map((ref) => isolated(short(ref, 40)));
   const tasks = scope?.task_ids ?? [];
   const parts = [...refs, ...(tasks.length > 0 ? [t.rules.ownTasks(tasks.length)] : [])];
   return parts.length === 0 ? t.rules.everyTask : parts.join(', ');
@@ -17,6 +17,6 @@ export function whenText(when: RuleWhen): string {
   if (when.kind === 'task_ended') {
     return `${t.rule.kinds.task_ended}: ${when.statuses.map((status) => t.tasks.statuses[status]).join(', ')}`;
   }
-  const labels = 'labels' in when ? `: ${when.labels.map((label) => short(label, 40)).join(', ')}` : '';
+  const labels = 'labels' in when ? `: ${when.labels.map((label) => isolated(short(label, 40))).join(', ')}` : '';
   return `${t.rule.kinds[when.kind]}${labels}${held}`;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { AlarmRule } from '@vision/client';
+import { whenText } from '../alarms/rule-words.ts';
 import { draftOf, emptyDraft, judgedBy, problemOf, ruleIdOf, ruleKinds, scopeOf, whenOf } from './rule-draft.ts';
 import type { RuleWhen } from './rule-draft.ts';
 
@@ -51,4 +52,9 @@ test('any name becomes an identifier that the service takes', () => {
   for (const name of ['Yard at night', '', '<b>', 'Überall ✓', 'x'.repeat(100)]) {
     expect(ruleIdOf(name, '0a1b2c3d')).toMatch(/^[a-z0-9][a-z0-9_-]{0,63}$/);
   }
+});
+
+test('a label that turns its writing does not turn the sentence around it', () => {
+  const when = whenOf({ ...emptyDraft, labels: ['\u202egnitirw'] });
+  expect(whenText(when)).toBe('objects appear: \u2068\u202egnitirw\u2069, for 1 s');
 });

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
-import { startLiveSource } from '../../examples/live-source.ts';
 import { Caller, examples } from '../support/system.ts';
+import { startCamera, stopCameras } from './support/camera.ts';
 import { hostile, serveTask, TASK_ID } from './support/made-up.ts';
 import { isTooWide, launchBrowser, photograph, seriousFindings, visit } from './support/visitor.ts';
 
@@ -11,7 +11,10 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  stopCameras();
+  await browser.close();
+});
 
 const HOUR_MS = 3_600_000;
 /** The clock of the page alone is wrong; its timers run as they do. */
@@ -31,7 +34,7 @@ async function frameTime(page: Page): Promise<number> {
 }
 
 test('a clock that is an hour wrong changes nothing: live image, timeline and test go by the times of frames', async () => {
-  const camera = await startLiveSource({ video: join(examples, 'street.mp4') });
+  const camera = await startCamera();
   const caller = await Caller.create({ video_tasks_per_day: 5 });
   const { body } = await caller.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
   const taskId = String(body['task_id']);
@@ -59,8 +62,6 @@ test('a clock that is an hour wrong changes nothing: live image, timeline and te
     await visitor.close();
   }
   await caller.stop(taskId);
-  camera.disconnect();
-  camera.close();
 });
 
 test('the back button leads through the pages in their order', async () => {

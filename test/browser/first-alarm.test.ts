@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { startLiveSource } from '../../examples/live-source.ts';
-import { Caller, examples } from '../support/system.ts';
+import { Caller } from '../support/system.ts';
+import { startCamera, stopCameras } from './support/camera.ts';
 import { Keyboard } from './support/keyboard.ts';
 import { launchBrowser, photograph, visit } from './support/visitor.ts';
 
@@ -13,14 +12,17 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  stopCameras();
+  await browser.close();
+});
 
 /**
  * A viewer with a key and a camera, and without a mouse. Every value and every choice is a decision, the test of the
  * rule and its saving included; Tab and the way of the focus are not.
  */
 test('from the sign-in to a tested alarm in 40 key presses and six decisions, each step named on screen', async () => {
-  const camera = await startLiveSource({ video: join(examples, 'street.mp4') });
+  const camera = await startCamera();
   const { key } = await Caller.create({ video_tasks_per_day: 5 });
   const visitor = await visit(browser);
   const { page, complaints } = visitor;
@@ -77,6 +79,4 @@ test('from the sign-in to a tested alarm in 40 key presses and six decisions, ea
   expect(keys.presses).toBeLessThanOrEqual(MOST_PRESSES);
   expect(complaints).toEqual([]);
   await visitor.close();
-  camera.disconnect();
-  camera.close();
 });

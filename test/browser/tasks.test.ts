@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
-import { startLiveSource } from '../../examples/live-source.ts';
 import { Caller, examples } from '../support/system.ts';
+import { startCamera, stopCameras } from './support/camera.ts';
 import { isTooWide, launchBrowser, photograph, seriousFindings, visit } from './support/visitor.ts';
 
 const video = join(examples, 'street.mp4');
@@ -11,7 +11,10 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  stopCameras();
+  await browser.close();
+});
 
 const currentTime = (page: Page) => page.evaluate<number>(`document.querySelector('video').currentTime`);
 /** Pixels of the layer of boxes that are not empty. */
@@ -74,7 +77,7 @@ test('an uploaded video plays with its boxes, and a track leads to its best mome
 });
 
 test('a stream is tested, watched and stopped with the keyboard alone', async () => {
-  const camera = await startLiveSource({ video });
+  const camera = await startCamera();
   const visitor = await visit(browser);
   const { page, complaints, signIn, go } = visitor;
   await signIn((await Caller.create()).key);

@@ -171,7 +171,7 @@ export interface paths {
     };
     /**
      * List events of your tasks
-     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. If events behind your cursor have expired, the first item is `events.missed`. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
+     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. If events behind your cursor have expired or were lost, the first item is `events.missed`. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
      */
     get: operations['listEvents'];
     put?: never;
@@ -191,7 +191,7 @@ export interface paths {
     };
     /**
      * Streams events of your tasks
-     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for those that expired. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
+     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for those that expired or were lost. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
      */
     get: operations['getEventStream'];
     put?: never;
@@ -1188,7 +1188,7 @@ export interface components {
     };
     /** @description Events that are missing here */
     MissedEventsData: {
-      /** @description Webhook endpoint that was not sent them; absent: they have expired */
+      /** @description Webhook endpoint that was not sent them; absent: they have expired, or were lost with the database of the service */
       endpoint_id?: string;
       /**
        * Format: int64
@@ -1328,7 +1328,7 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
-    /** @description What a rule would have raised */
+    /** @description Alarms that a rule would have raised */
     AlarmBacktest: {
       /** @description Alarms in the order of their openings, at most 500 */
       alarms: components['schemas']['BacktestAlarm'][];
@@ -1424,7 +1424,7 @@ export interface components {
       /** @description Polygon on the image: 3 to 16 corners `[x, y]`, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside do not count */
       region?: [number, number][];
       /**
-       * @description Point of the box that stands for the object
+       * @description Point of the box used as position of the object
        * @default bottom_center
        * @enum {string}
        */
@@ -1459,7 +1459,7 @@ export interface components {
       /** @description Polygon on the image: 3 to 16 corners `[x, y]`, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside do not count */
       region?: [number, number][];
       /**
-       * @description Point of the box that stands for the object
+       * @description Point of the box used as position of the object
        * @default bottom_center
        * @enum {string}
        */
@@ -1487,7 +1487,7 @@ export interface components {
        */
       direction: 'both' | 'left_to_right' | 'right_to_left';
       /**
-       * @description Point of the box that stands for the object
+       * @description Point of the box used as position of the object
        * @default bottom_center
        * @enum {string}
        */
@@ -1960,7 +1960,7 @@ export interface components {
        */
       snapshots: 'off' | 'tracks';
     };
-    /** @description What a live stream shows now */
+    /** @description Format, one frame and objects of a live stream */
     StreamProbe: {
       /** @description Codec of the video as ffmpeg names it, such as `h264` */
       codec?: string;
@@ -1988,7 +1988,7 @@ export interface components {
          * @enum {string}
          */
         reason: 'auth_failed' | 'codec_unsupported' | 'no_video_track' | 'no_frame' | 'not_supported';
-        /** @description What you can do about it */
+        /** @description Suggested action */
         advice: string;
       };
     };
@@ -2129,7 +2129,7 @@ export interface components {
       last_frame_time_ms?: number;
       /**
        * Format: int64
-       * @description How long an uploaded video plays, in milliseconds
+       * @description Playing time of an uploaded video, in milliseconds
        */
       duration_ms?: number;
       /** @description Frame rate at which the source is analysed, in frames per second */
@@ -2154,7 +2154,7 @@ export interface components {
       };
       /** @description Number of lost connections */
       reconnects?: number;
-      /** @description How much of the last 24 hours of the task has frames */
+      /** @description Share of the last 24 hours of the task that has frames */
       coverage: {
         /**
          * Format: int64
@@ -2171,7 +2171,7 @@ export interface components {
         /** @description Number of gaps: stretches without frames */
         gaps: number;
       };
-      /** @description How the task ended; present only if it has ended */
+      /** @description End of the task; present only if it has ended */
       ended?: {
         status: components['schemas']['TaskStatus'];
         /**
@@ -2195,7 +2195,7 @@ export interface components {
           | 'decoder_failed'
           | 'service_fault'
           | 'unknown';
-        /** @description What a caller can do about it, as an English sentence */
+        /** @description Suggested action of the caller, as an English sentence */
         advice?: string;
       };
       /** @description Earlier states, newest first; at most 1,000 per task, short ones are left out first */
@@ -2284,7 +2284,7 @@ export interface components {
         reason: 'source_away' | 'source_silent' | 'overload' | 'worker_lost' | 'not_started' | 'unknown';
       }[];
     };
-    /** @description How much of a time has frames, within the time of the task */
+    /** @description Share of a period that has frames, within the time of the task */
     Coverage: {
       /**
        * Format: int64
@@ -2458,7 +2458,7 @@ export interface components {
     WebhookEndpointList: {
       items: components['schemas']['WebhookEndpoint'][];
     };
-    /** @description Where events are sent */
+    /** @description Address that events are sent to */
     WebhookEndpoint: {
       /** @description Your name of the endpoint */
       endpoint_id: string;
@@ -2609,7 +2609,7 @@ export interface components {
       /** @description Duration of the attempt in milliseconds */
       duration_ms: number;
     };
-    /** @description What is sent again */
+    /** @description Events to send again */
     Recovery: {
       /** @description Number of deliveries that are due because of the request */
       deliveries: number;
@@ -2688,8 +2688,8 @@ export interface components {
     'RateLimit-Policy': string;
     /** @description Remaining allowance: `r` requests, reset after `t` seconds */
     RateLimit: string;
-    /** @description The response contains a secret or is valid only now */
-    'Cache-Control': 'no-store';
+    /** @description `no-store`: the response contains a secret or is valid only now. `private, no-cache`: it may be stored for its caller, and is revalidated by its `ETag` */
+    'Cache-Control': 'no-store' | 'private, no-cache';
     /** @description Methods that the path supports */
     Allow: string;
     /** @description Authentication scheme */
@@ -2987,7 +2987,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description What the rule would have raised */
+      /** @description Alarms that the rule would have raised */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -4034,7 +4034,7 @@ export interface operations {
         from_ms?: number;
         /** @description Latest `opened_ms`, exclusive */
         to_ms?: number;
-        /** @description Order in which the alarms opened, `newest` by default. A cursor goes on in its own order */
+        /** @description Order in which the alarms opened, `newest` by default. A cursor keeps its own order */
         order?: 'oldest' | 'newest';
       };
       header?: never;
@@ -4605,7 +4605,7 @@ export interface operations {
         limit?: number;
         /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, mqtt_endpoint.disabled, events.missed */
         types?: string;
-        /** @description Order of the events, `oldest` by default. A cursor goes on in its own order and fits no other */
+        /** @description Order of the events, `oldest` by default. A cursor keeps its own order and works with no other */
         order?: 'oldest' | 'newest';
       };
       header?: never;

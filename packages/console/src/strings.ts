@@ -526,6 +526,8 @@ export const t = {
       failing: 'The service switched it off: no webhook arrived for 72 hours.',
       gone: 'The service switched it off: the receiver answered 410 (gone).',
       requested: 'You switched it off.',
+      key_revoked: 'The service switched it off: the API key that set it up was revoked.',
+      no_key: 'The service switched it off: there was no valid API key.',
     },
     offText: 'Events are held meanwhile. Switch it on to have them sent.',
     created: 'Created',

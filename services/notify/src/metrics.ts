@@ -15,7 +15,8 @@ export const metrics = {
     buckets: buckets.lag,
   }),
   rulesCorrected: counter('vision.notify.rules_corrected', {
-    meaning: 'Alarm rules that results judged by and that this database lost, as after a restore; results was told',
+    meaning:
+      'Alarm rules that results judged by and that this database lost, as after a restore; each was corrected in results',
   }),
   attempts: counter('vision.notify.webhook_attempts', {
     meaning: 'Attempts to deliver a webhook, by how they ended',

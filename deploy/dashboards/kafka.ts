@@ -15,7 +15,7 @@ const safe: Section = {
       { unit: 's', red: 30, width: 8 },
     ),
     number(
-      'Put aside',
+      'Dead letters',
       'Records in dead letter topics since the time shown began; each waits for visionctl dlq.',
       [query('{{group}}', sum(group, growth('vision_consumer_dead_letters_total')))],
       { unit: 'short', red: 1, width: 12 },

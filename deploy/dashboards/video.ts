@@ -224,7 +224,7 @@ const tasks: Section = {
       { unit: 'cps' },
     ),
     stack(
-      'Things that somebody should look at',
+      'Facts that an operator should check',
       'Alarms of tasks by name; docs/runbooks has a page for each that alerts.',
       [query('{{name}}', sum('name', rate('vision_tasks_alarms_total')))],
       { unit: 'cps' },

@@ -4,6 +4,7 @@ import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate
 import { groups, single } from '../../packages/visionctl/src/commands/all.ts';
 import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
 import { publicReasons } from '../../packages/contracts/src/reasons.ts';
+import { decisionFaults } from './decisions.ts';
 import { unusedReasons } from './guide.ts';
 import { metricCatalogue, seriesNames } from './metric-catalogue.ts';
 import { projectFiles } from '../project-files.ts';
@@ -35,6 +36,7 @@ export async function untrueClaims(root: string): Promise<string[]> {
   return [
     ...documents,
     ...runbookFaults(root),
+    ...decisionFaults(root),
     ...present.filter((path) => CODE.test(path)).flatMap((path) => missingPages(root, path)),
     ...deliberateFaults.flatMap((fault) => untrueFault(root, fault)),
     ...unusedReasons(publicReasons, sourcesOf(root, present), serviceNames),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineQuestion } from './question.ts';
 import type { topics } from './topics.ts';
 
-/** The short names of the topics from which records may be put aside. */
+/** Short names of the topics whose records may become dead letters. */
 export const topicNames = [
   'tasks',
   'images',
@@ -15,7 +15,7 @@ export const topicNames = [
 export type TopicName = (typeof topicNames)[number];
 
 /**
- * The service that answers for what was put aside from a topic: the one that publishes it, and so may publish it again.
+ * The service that answers for the dead letters of a topic: the one that publishes it, and so may publish it again.
  * Frames and facts about jobs come from the backend, which need not be ours; results reads them. It answers for rules,
  * too, as it alone reads them.
  */
@@ -68,7 +68,7 @@ export const replayRequest = z.object({
 
 const topicPath = z.object({ topic: z.enum(topicNames) });
 
-/** The newest records that were put aside from a topic. */
+/** The newest dead letters of a topic. */
 export const listDeadLetters = defineQuestion({
   method: 'get',
   path: '/internal/v1/dead-letters/{topic}',

@@ -28,7 +28,7 @@ export interface BatchConsumerOptions {
   /**
    * Stores a run of events of one partition, in order, in `meta.transaction`, which also moves the position of the
    * consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are
-   * given to it one by one, so that only those at fault are put aside. None is for a fault of the database.
+   * given to it one by one, so that only those at fault become dead letters. None is for a fault of the database.
    */
   handle: (events: ReceivedEvent<unknown>[], meta: BatchMeta) => Promise<void>;
   onFatal: (error: Error) => void;
@@ -109,7 +109,7 @@ async function consume(batches: Batches, payload: EachBatchPayload): Promise<voi
   }
 }
 
-/** What is to be put aside is safe before the position moves over it. False when the rest of the batch is dropped. */
+/** Dead letters are stored before the position moves over them. False when the rest of the batch is dropped. */
 async function applyChunk(
   batches: Batches,
   payload: EachBatchPayload,

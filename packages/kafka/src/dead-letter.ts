@@ -7,7 +7,7 @@ import { isTooLarge } from './too-large.ts';
 import { persist } from './persist.ts';
 import type { EventProducer } from './producer.ts';
 
-/** Why a record was put aside. */
+/** Why a record became a dead letter. */
 export interface DeadLetterReason {
   /** snake_case: `not_an_event`, `invalid_json`, `invalid_data`, `handler_failed`. */
   reason: string;

@@ -10,7 +10,7 @@ import { createProducer } from './producer.ts';
 import type { EventProducer } from './producer.ts';
 import { isTooLarge } from './too-large.ts';
 
-/** A record that was put aside, for people to look at. */
+/** A dead letter, for people. */
 export interface DeadLetter {
   partition: number;
   offset: string;
@@ -51,7 +51,7 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
 
 /** A dead letter with all that it carries. */
 export interface WholeDeadLetter extends DeadLetter {
-  /** Where it stood before it was put aside. */
+  /** Its original position. */
   from: { partition: string | undefined; offset: string | undefined };
   /** Those of its publisher. */
   headers: Record<string, string>;

@@ -70,7 +70,7 @@ function causeOf(error: unknown): 'outage' | 'store' | 'work' {
   return asUnavailable(error) || (error instanceof AppError && error.isRetriable) ? 'outage' : 'work';
 }
 
-/** Of an event that is neither handled nor put aside. */
+/** For an event that is neither handled nor a dead letter. */
 export const HELD_UP = 'an event holds up its partition';
 
 /** Whether a line about a fault of a store is due: at the first one, and every ten minutes or so. */

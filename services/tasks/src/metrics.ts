@@ -3,7 +3,7 @@ import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 import { allMoves } from './domain/moves.ts';
 import { activeStatuses, videoKinds } from './domain/task.ts';
 
-/** Things that somebody should look at. */
+/** Facts that an operator should check. */
 const alarmNames = ['results_late', 'mass_vanishing', 'vanished', 'orphans_removed', 'stop_unconfirmed'] as const;
 
 export type AlarmName = (typeof alarmNames)[number];
@@ -22,7 +22,10 @@ export const metrics = {
     meaning: 'Looks at streams before a create',
     labels: { scheme: 'of the stream', outcome: '`ok`, or what the look failed at' },
   }),
-  alarms: counter('vision.tasks.alarms', { meaning: 'Somebody should look. An alarm', labels: { name: alarmNames } }),
+  alarms: counter('vision.tasks.alarms', {
+    meaning: 'Facts that an operator should check. An alarm',
+    labels: { name: alarmNames },
+  }),
   reconcileLag: histogram('vision.tasks.reconcile_lag', {
     meaning: 'How late tasks were asked about at the backend',
     buckets: buckets.lag,

@@ -14,7 +14,7 @@ import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';
 
-/** The newest records that were put aside from a topic, as the service that answers for it tells. */
+/** The newest dead letters of a topic, from the service that answers for it. */
 export async function listDeadLetters(
   { owners }: Pick<Deps, 'owners'>,
   { topic, limit, signal }: { topic: TopicName; limit: number; signal: AbortSignal },
@@ -37,7 +37,7 @@ export interface Replay {
   actor: string;
 }
 
-/** Lets records that were put aside be published to their topic again; noted before it begins. */
+/** Publishes dead letters to their topic again; the audit log notes it first. */
 export async function replayDeadLetters(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { topic, limit, actor }: Replay,

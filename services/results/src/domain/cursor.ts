@@ -3,7 +3,7 @@ import { fail } from '@vision/contracts/errors';
 
 /**
  * How far a reader is: it has every frame with a number up to `seq` that was stored at one of the first `position`
- * places of its task. Frames that are stored later with a smaller number (put aside and replayed, say) lie behind
+ * places of its task. Frames that are stored later with a smaller number (as replayed dead letters) lie behind
  * `position`, so they are found as well.
  */
 export interface Progress {

@@ -41,7 +41,7 @@ export const setMaintenanceRoute = (deps: Deps): Route =>
       operation: 'setMaintenance',
       method: 'put',
       path: '/admin/v1/maintenance',
-      summary: 'Keep new work out, or let it in again',
+      summary: 'Refuses new work, or accepts it again',
       description:
         'Takes effect on every replica within 2 s. Create requests get OP-TASK-BREAKER-OPEN; everything else continues.',
       tag: 'Upkeep',

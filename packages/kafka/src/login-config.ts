@@ -12,7 +12,10 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** The secret of the client goes there, so it has to be encrypted on its way. */
 const tokenUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((text) => isSafe(new URL(text)), 'https:// (or http:// on a loopback address), without user and password');
+  .refine(
+    (text) => URL.canParse(text) && isSafe(new URL(text)),
+    'https:// (or http:// on a loopback address), without user and password',
+  );
 
 const isSafe = ({ protocol, hostname, username, password }: URL) =>
   (protocol === 'https:' || LOOPBACK.test(hostname)) && username === '' && password === '';
@@ -46,7 +49,7 @@ export function loginOf(config: LoginConfig): KafkaLogin | undefined {
       throw new ConfigError('KAFKA_USERNAME and KAFKA_PASSWORD are not for KAFKA_SASL_MECHANISM=oauthbearer');
     return { mechanism, ...oauthOf(config) };
   }
-  if ((config.KAFKA_OAUTH_TOKEN_URL ?? config.KAFKA_OAUTH_CLIENT_ID ?? config.KAFKA_OAUTH_CLIENT_SECRET) !== undefined)
+  if (Object.entries(config).some(([name, value]) => name.startsWith('KAFKA_OAUTH_') && value !== undefined))
     throw new ConfigError('KAFKA_OAUTH_… are for KAFKA_SASL_MECHANISM=oauthbearer');
   if (mechanism === undefined) {
     if ((username ?? password) === undefined) return undefined;

@@ -20,6 +20,7 @@ const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)
 
 /** Whether the token of a pod may be sent there. */
 export const isAgentUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || PLAIN_HOSTS.test(hostname);
 };

@@ -1,9 +1,9 @@
-import { listWebhookKeys as question, MAX_WEBHOOK_KEYS } from '@vision/contracts/webhook-keys';
+import { listWebhookKeys as question } from '@vision/contracts/webhook-keys';
 import { route } from '@vision/shared/http/route';
-import { readKeys } from '../db/webhook-keys.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { listWebhookKeys } from '../use-cases/list-webhook-keys.ts';
 
-export const listWebhookKeysRoute = ({ db }: Pick<Deps, 'db'>) =>
+export const listWebhookKeysRoute = (deps: Pick<Deps, 'db'>) =>
   route(
     {
       ...question,
@@ -14,6 +14,6 @@ export const listWebhookKeysRoute = ({ db }: Pick<Deps, 'db'>) =>
     },
     async ({ query: { after_subject: subject, after_key: key_id } }) => ({
       status: 200,
-      body: { items: await readKeys(db, { subject, key_id }, MAX_WEBHOOK_KEYS) },
+      body: { items: await listWebhookKeys(deps, { subject, key_id }) },
     }),
   );

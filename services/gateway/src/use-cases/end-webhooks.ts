@@ -14,7 +14,7 @@ type EndDeps = Pick<Deps, 'db' | 'owners' | 'signals'>;
  * notify is asked for which keys there are endpoints, and told which of them have ended. Asking again and again makes
  * up for every death and every time in which one of the two was away; replicas that ask at once do the same twice.
  */
-export async function endWebhooks({ db, owners, signals }: EndDeps): Promise<void> {
+async function endWebhooks({ db, owners, signals }: EndDeps): Promise<void> {
   let after: WebhookKey | undefined;
   for (;;) {
     const query = { after_subject: after?.subject, after_key: after?.key_id ?? undefined };

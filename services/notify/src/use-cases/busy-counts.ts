@@ -6,7 +6,7 @@ interface Claimed {
 }
 
 /** Endpoints and subjects that are sent as much at once as they may be. */
-export interface Full {
+interface Full {
   endpoints: string[];
   subjects: string[];
 }

@@ -6,27 +6,25 @@ import { promisify } from 'node:util';
 import type { Knex } from 'knex';
 import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { createLogger } from '@vision/shared/logger';
 import { fileArguments } from '../services/inference/src/decoding/ffmpeg-arguments.ts';
 import { cropOf, qualityOf } from '../services/inference/src/domain/snapshot-quality.ts';
 import { UPRIGHT } from '../services/inference/src/domain/mp4/turn.ts';
-import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { findTracks } from '../services/results/src/db/tracks.ts';
 import { trackCursorCodec } from '../services/results/src/domain/track-cursor.ts';
 import { parseTrackQuery } from '../services/results/src/domain/track-query.ts';
-import { createSignals } from '../services/results/src/signals.ts';
 import { foldTask } from '../services/results/src/use-cases/fold-task.ts';
-import { createRuleBook } from '../services/results/src/use-cases/rule-book.ts';
-import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
 import { listTracks } from '../services/results/src/use-cases/list-tracks.ts';
 import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';
-import { testSettings } from '../services/results/test/support.ts';
 import { atLeast, atMost, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import { showTask } from './serve-pages.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
+import { depsOf } from './watch/parts.ts';
+import { rowFigures } from './watch/row-figures.ts';
+import { streamFigures } from './watch/stream-figures.ts';
+import { timelineFigures } from './watch/timeline-figures.ts';
 
 export const name = 'watch';
 
@@ -42,29 +40,27 @@ const PAGE = 100;
 const VIDEO_S = 20;
 const DECODES = 3;
 
-/** What tracks cost: their fold beside the storing of frames, pages of few and many, and images beside decoding. */
+/**
+ * What it costs to follow videos: the fold beside the storing of frames and the rows that it writes, pages of tracks,
+ * timelines, streams of results, and images beside decoding.
+ */
 export async function run(): Promise<{ figures: Figure[] }> {
   const database = await scratchDatabase(migrations, 4);
   try {
     return {
-      figures: [...(await foldFigures(database.db)), ...(await pageFigures(database.db)), ...(await imageFigures())],
+      figures: [
+        ...(await foldFigures(database.db)),
+        ...(await rowFigures(database.db)),
+        ...(await pageFigures(database.db)),
+        ...(await timelineFigures(database.db)),
+        ...(await streamFigures(database.db)),
+        ...(await imageFigures()),
+      ],
     };
   } finally {
     await database.drop();
   }
 }
-
-const depsOf = (db: Knex) => ({
-  db,
-  partitions: createPartitionKeeper(db, 90),
-  signals: createSignals(createLogger('bench', 'silent')),
-  store: createSegmentStore(undefined),
-  rules: createRuleBook(db),
-  arrivals: { completeUntil: () => Promise.resolve(undefined) },
-  settings: testSettings,
-  wakeRelay: () => undefined,
-  wakeFold: () => undefined,
-});
 
 /** Processor time of this process, microseconds, that work takes. */
 async function spent(work: () => Promise<unknown>): Promise<number> {
@@ -107,7 +103,6 @@ async function pageFigures(db: Knex): Promise<Figure[]> {
   const deps = {
     ...depsOf(db),
     trackCursors: trackCursorCodec(['bench-key-bench-key-bench-key-bench-key']),
-    taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
   };
   const [few, many] = [await taskOfTracks(db, FEW), await taskOfTracks(db, MANY)];
   await db.raw('analyze tracks');

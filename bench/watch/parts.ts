@@ -1,0 +1,47 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { createLogger } from '@vision/shared/logger';
+import type { FrameData } from '@vision/contracts/frame-events';
+import { createSegmentStore } from '../../services/results/src/clients/segment-store.ts';
+import { saveTaskView } from '../../services/results/src/db/task-views.ts';
+import { createSignals } from '../../services/results/src/signals.ts';
+import { createPartitionKeeper } from '../../services/results/src/use-cases/keep-partitions.ts';
+import { createRuleBook } from '../../services/results/src/use-cases/rule-book.ts';
+import { storeFrames } from '../../services/results/src/use-cases/store-frames.ts';
+import { testSettings } from '../../services/results/test/support.ts';
+
+/** What results works with, without an object store. */
+export const depsOf = (db: Knex) => ({
+  db,
+  partitions: createPartitionKeeper(db, 90),
+  signals: createSignals(createLogger('bench', 'silent')),
+  store: createSegmentStore(undefined),
+  rules: createRuleBook(db),
+  arrivals: { completeUntil: () => Promise.resolve(undefined) },
+  settings: testSettings,
+  taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
+  wakeRelay: () => undefined,
+  wakeFold: () => undefined,
+});
+
+export type BenchDeps = ReturnType<typeof depsOf>;
+
+/** Stores frames as the consumer of Kafka does. */
+export async function keepFrames(deps: BenchDeps, frames: readonly FrameData[]): Promise<void> {
+  const messages = frames.map((data) => ({ kind: 'frame' as const, data }));
+  await storeFrames(deps, messages, (work) => inTransaction(deps.db, work));
+}
+
+/** Makes a task of an uploaded video known. */
+export async function showUpload(db: Knex, taskId: string): Promise<void> {
+  await saveTaskView(db, {
+    task_id: taskId,
+    version: 1,
+    subject: 'bench',
+    kind: 'upload',
+    status: 'running',
+    lower_bound: 0.35,
+    default_min_score: 0.8,
+    result_expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
+}

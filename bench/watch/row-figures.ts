@@ -1,0 +1,52 @@
+import type { Knex } from 'knex';
+import { foldTask } from '../../services/results/src/use-cases/fold-task.ts';
+import { atMost } from '../figures.ts';
+import type { Figure } from '../figures.ts';
+import { syntheticFrame, syntheticTaskId } from '../synthetic-frames.ts';
+import { depsOf, keepFrames, showUpload } from './parts.ts';
+
+const SECONDS = 600;
+/** A fold follows the frames by so much. */
+const FOLD_S = 5;
+const FPS = 5;
+const TRACK_S = 20;
+
+/** Versions of rows that the fold of a running stream writes: three objects at a time, each of them for 20 s. */
+export async function rowFigures(db: Knex): Promise<Figure[]> {
+  const deps = depsOf(db);
+  const taskId = syntheticTaskId();
+  await showUpload(db, taskId);
+  const before = await versions(db);
+  for (let second = 0; second < SECONDS; second += FOLD_S) {
+    const frames = Array.from({ length: FOLD_S * FPS }, (_, at) => frameAt(taskId, second * FPS + at));
+    await keepFrames(deps, frames);
+    await foldTask(deps, taskId);
+  }
+  const written = (await versions(db)) - before;
+  return [
+    {
+      name: 'row versions a second of the fold of a stream of 3 objects',
+      value: written / SECONDS,
+      unit: 'versions',
+      target: atMost(0.6),
+    },
+  ];
+}
+
+function frameAt(taskId: string, seq: number) {
+  const frame = syntheticFrame(taskId, seq, 3);
+  const generation = Math.floor(seq / (TRACK_S * FPS));
+  return { ...frame, objects: frame.objects.map((object, at) => ({ ...object, track_id: `a1-${generation}-${at}` })) };
+}
+
+/** Row versions that were written to the tables of the fold so far. */
+async function versions(db: Knex): Promise<number> {
+  return db.transaction(async (tx) => {
+    await tx.raw('select pg_stat_force_next_flush()');
+    const { rows } = await tx.raw<{ rows: [{ written: number }] }>(
+      `select coalesce(sum(n_tup_ins + n_tup_upd), 0)::float8 as written
+         from pg_stat_user_tables where relname ~ '^(folds|tracks|timeline_hours)'`,
+    );
+    return rows[0].written;
+  });
+}

@@ -109,7 +109,7 @@ export async function markStopping(db: Knex, jobId: string): Promise<void> {
 }
 
 /** A stream that is away for long: no worker holds it. Whoever holds a job of which that was so has its slot again. */
-export const IS_PARKED = `(parked_until is not null and lease_until <= now() and status in ('queued', 'running'))`;
+const IS_PARKED = `(parked_until is not null and lease_until <= now() and status in ('queued', 'running'))`;
 /**
  * A parked stream that is not due. What lies further ahead than any pause was written while the clock of the database
  * was ahead.

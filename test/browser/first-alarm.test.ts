@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { until } from '@vision/shared/testing/until';
 import { Caller } from '../support/system.ts';
 import { startCamera, stopCameras } from './support/camera.ts';
 import { Keyboard } from './support/keyboard.ts';
@@ -50,6 +51,9 @@ test('from the sign-in to a tested alarm in 40 key presses and six decisions, ea
 
   await step(/^Task /);
   await page.locator('.track', { hasText: 'person' }).first().waitFor();
+  // Enough frames for the test of a rule; the page says how many.
+  const stored = page.locator('.facts div', { hasText: 'Frames stored' }).locator('dd');
+  await until(async () => Number(await stored.innerText()) >= 15, { timeoutMs: 60_000 });
   await keys.tabTo('New alarm rule');
   await keys.press('Enter');
   decisions.push('alarm rule');

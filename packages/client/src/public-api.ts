@@ -1909,7 +1909,7 @@ export interface components {
     MqttEndpointRequest: {
       /** @description Address of the broker: `mqtts`, port 8883, without user name, password and path. Names are resolved for each connection; addresses that are not public are refused, unless the operator allows them */
       url: string;
-      /** @description How to log in: with a user name and a password, or with a client certificate. Absent: the login of before, while `url` stays the same; null: none */
+      /** @description How to log in: with a user name and a password, or with a client certificate. Absent: the previous login, while `url` stays the same; null: none */
       login?: components['schemas']['MqttPasswordLogin'] | components['schemas']['MqttCertificateLogin'] | null;
       /** @description Certificate authorities of the broker, instead of the public ones, PEM */
       server_ca?: string;

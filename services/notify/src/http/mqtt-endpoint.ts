@@ -31,7 +31,7 @@ export const loginField = z
   .nullable()
   .optional()
   .describe(
-    'How to log in: with a user name and a password, or with a client certificate. Absent: the login of before, while ' +
+    'How to log in: with a user name and a password, or with a client certificate. Absent: the previous login, while ' +
       '`url` stays the same; null: none',
   );
 

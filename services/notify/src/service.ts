@@ -77,9 +77,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const checks = startChecks(db, config);
-  const live = consumer.isAlive;
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
+  const parts = { checks: startChecks(db, config), live: consumer.isAlive, listeners: [server] };
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, ...parts });
 
   return {
     get port() {

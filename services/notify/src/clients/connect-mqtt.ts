@@ -7,6 +7,7 @@ import { AddressError } from '@vision/shared/net/address-error';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
 import { inForeignSpan } from '@vision/shared/telemetry/foreign-span';
 import type { MqttBroker, MqttUrl } from '../domain/mqtt-broker.ts';
+import { MqttError } from '../domain/mqtt-failure.ts';
 import type { MqttFailure } from '../domain/mqtt-failure.ts';
 
 /** A connection to the broker of a caller. It publishes and never subscribes. */
@@ -37,17 +38,6 @@ export interface MqttOptions {
   ackMs: number;
   /** Certificates to trust where an endpoint names none; undefined: those of Node.js. */
   ca?: string | undefined;
-}
-
-/** A connection to a broker failed or ended. */
-export class MqttError extends Error {
-  override readonly name = 'MqttError';
-  readonly failure: MqttFailure;
-
-  constructor(failure: MqttFailure) {
-    super(`the connection to the broker has ended: ${failure}`);
-    this.failure = failure;
-  }
 }
 
 const SPAN = { tracer: 'vision.mqtt', name: 'connect to a broker' };

@@ -27,7 +27,7 @@ import type { ShownMqttEndpoint } from './show-mqtt-endpoint.ts';
 export interface MqttEndpointRequest {
   endpointId: string;
   url: string;
-  /** Absent: the login of before, as long as host and port stay. Null: none. */
+  /** Absent: the previous one, as long as the address stays. Null: none. */
   login: MqttLogin | null | undefined;
   serverCa: string | undefined;
   topicPrefix: string;

@@ -15,10 +15,9 @@ import { disableMqttEndpoint } from '../db/mqtt-endpoints.ts';
 import type { LeasedMqttEndpoint } from '../db/mqtt-leases.ts';
 import { DISABLE_AFTER } from '../domain/delivery.ts';
 import { openBroker, parseMqttUrl } from '../domain/mqtt-broker.ts';
-import { pauseAfter } from '../domain/mqtt-failure.ts';
+import { MqttError, pauseAfter } from '../domain/mqtt-failure.ts';
 import type { MqttFailure } from '../domain/mqtt-failure.ts';
 import { mqttDisabledEvent } from '../domain/webhook-event.ts';
-import { MqttError } from '../clients/connect-mqtt.ts';
 import type { Deps, WebhookTools } from './deps.ts';
 import { publishLog } from './publish-log.ts';
 

@@ -8,12 +8,12 @@ export type RuleKind = RuleWhen['kind'];
 export type Schedule = Schemas['RuleSchedule'];
 export type Day = Schedule['windows'][number]['days'][number];
 export type Direction = Schemas['LineCrossed']['direction'];
-export type EndStatus = Schemas['TaskEnded']['statuses'][number];
-export type NewRule = Schemas['NewAlarmRule'];
+type EndStatus = Schemas['TaskEnded']['statuses'][number];
+type NewRule = Schemas['NewAlarmRule'];
 type Scope = NonNullable<AlarmRule['scope']>;
 
 export const ruleKinds = ['object_present', 'object_absent', 'line_crossed', 'source_down', 'task_ended'] as const;
-export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export const endStatuses = ['succeeded', 'stopped', 'failed', 'refunded'] as const;
 
 /** Which tasks a rule applies to. `stored`: those that it had when it was opened. */

@@ -80,7 +80,7 @@ function privateKeyOf(pem: string): KeyObject {
   }
 }
 
-export function mqttLoginInvalid(message: string): AppError {
+function mqttLoginInvalid(message: string): AppError {
   return fail.requestInvalid('mqtt_login_invalid', `${message}.`, { field: 'login' });
 }
 

@@ -7,7 +7,7 @@ import { steps } from './test-steps.ts';
 
 /** What no step runs: these have commands of their own, which install before they start. */
 const OTHER_COMMANDS =
-  /^(deploy\/(chart|compose|images)|test\/(why|beside))\/|^deploy\/local\/(observe|host-programs)|^scripts\/make-release/;
+  /^(deploy\/(chart|compose|images)|test\/(why|beside))\/|^deploy\/local\/(observe|host-programs)|^scripts\/(make-release|release\/)/;
 
 const sources = globSync('{deploy,packages,scripts,services,test}/**/*.ts', {
   cwd: root,

@@ -67,11 +67,11 @@ export const metrics = {
   }),
   crossingsLeftOut: counter('vision.results.crossings_left_out', {
     unit: '{crossing}',
-    meaning: 'Crossings that raised no alarm because their subject had 600 within a minute; counted as `suppressed`',
+    meaning: 'Crossings left out because their subject had 600 alarms within a minute; counted as `suppressed`',
   }),
   clockSetBacks: counter('vision.results.clock_set_backs', {
     meaning:
-      'Times the frames of a live stream with alarm rules became older than those before them by over a second: the ' +
+      'Times the frames of a live stream with rules became older than those before them by over a second: the ' +
       'clock of a worker is behind that of the one before',
   }),
   keepsRows: gauge('vision.results.keeps_rows', {

@@ -42,6 +42,14 @@ const reads = (
   more: Partial<Attack> = {},
 ): Attack => ({ name, expected, ...more, attempt: async (target) => read(await busyTask(target)) });
 
+/** The same with a tenant of its own, because it takes all streams that a tenant may have open. */
+const fills = (name: string, expected: string, read: (of: Watched) => Promise<string>): Attack => ({
+  name,
+  expected,
+  charged: 1,
+  attempt: async (target) => read(await makeBusyTask(target)),
+});
+
 const trackOf = ({ body }: Answer) => (body['items'] as { track_id: string }[] | undefined)?.[0]?.track_id;
 const itemsOf = ({ body }: Answer) => (body['items'] ?? []) as { objects?: unknown[] }[];
 const streamOf = (taskId: string) => `/v1/vision/tasks/${taskId}/results/stream`;
@@ -214,7 +222,7 @@ export const watching: AttackGroup = {
         return said(await caller.get(streamOf(String(body['task_id']))));
       },
     },
-    reads('1,000 streams, 250 opened at once', 'some were opened, the others 429; then 200', async (of) => {
+    fills('1,000 streams, 250 opened at once', 'some were opened, the others 429; then 200', async (of) => {
       const statuses = await openAtOnce(of, 1_000);
       // A stream of an ended task frees its slot as soon as all is sent.
       const seen = statuses.includes(200) ? 'some were opened' : 'none was opened';
@@ -222,7 +230,7 @@ export const watching: AttackGroup = {
       const later = await until(async () => (await openAtOnce(of, 1)).find((status) => status === 200));
       return `${seen}, the others ${others}; then ${later}`;
     }),
-    reads('20 streams of results that are never read', '20 × cut, then 200', async (of) => {
+    fills('20 streams of results that are never read', '20 × cut, then 200', async (of) => {
       const line = rawRequest(`GET ${streamOf(of.taskId)}?min_score=0 HTTP/1.1`, [
         'Host: x',
         `Authorization: Bearer ${of.owner.key}`,

@@ -84,9 +84,12 @@ export const loopCases: Record<string, AlertCase> = {
     atMinute: 15,
     fires: {
       when: steady('vision_notify_mqtt_waiting_seconds', 200, 20),
-      summary: 'MQTT endpoints have waited for more than two minutes and no process connects',
+      summary: 'MQTT endpoints wait, and no process of notify connects to their brokers',
     },
-    stays: { 'an endpoint that waits for its next turn': steady('vision_notify_mqtt_waiting_seconds', 5, 20) },
+    stays: {
+      'an endpoint that waits for its next turn': steady('vision_notify_mqtt_waiting_seconds', 5, 20),
+      'brokers that fail': values('vision_notify_mqtt_failures_total{failure="unreachable"}', '0+9x20'),
+    },
   },
   VisionWebhookEndpointsDisabled: {
     atMinute: 15,

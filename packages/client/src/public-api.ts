@@ -171,7 +171,7 @@ export interface paths {
     };
     /**
      * List events of your tasks
-     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. If events behind your cursor have expired or were lost, the first item is `events.missed`. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
+     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. If events behind your cursor have expired, or the log ends before it after a restore, the first item is `events.missed`. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
      */
     get: operations['listEvents'];
     put?: never;
@@ -191,7 +191,7 @@ export interface paths {
     };
     /**
      * Streams events of your tasks
-     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for those that expired or were lost. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
+     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for those that expired, or that a restored log lacks. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
      */
     get: operations['getEventStream'];
     put?: never;
@@ -1035,7 +1035,7 @@ export interface components {
          * @description `frame_time_ms` at which it closed; absent while open
          */
         closed_ms?: number;
-        /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all your rules */
+        /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the task */
         suppressed: number;
         evidence: components['schemas']['AlarmEvidence'];
         /** @description Labels of the objects during the alarm */
@@ -1365,7 +1365,7 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all your rules */
+      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the task */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
       /** @description Labels of the objects during the alarm */
@@ -1399,7 +1399,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1557,7 +1557,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1592,7 +1592,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1623,7 +1623,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your rules; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1674,7 +1674,7 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all your rules */
+      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the task */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
       /** @description Labels of the objects during the alarm */

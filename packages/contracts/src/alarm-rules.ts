@@ -188,8 +188,8 @@ export const ruleInterval = z
   .default(60_000)
   .describe(
     'Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed ' +
-      'raises its alarm then; others count as `suppressed`. Crossings raise 600 alarms a minute at most, over all your ' +
-      'rules; those beyond count as `suppressed` too',
+      'raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at ' +
+      'most, by the times of its frames; those beyond count as `suppressed` too',
   );
 
 /** A condition as it is judged, with its defaults. */

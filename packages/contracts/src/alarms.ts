@@ -36,8 +36,8 @@ export const alarmFacts = {
   suppressed: z
     .int()
     .describe(
-      'Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all ' +
-        'your rules',
+      'Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the ' +
+        'task',
     ),
   evidence: alarmEvidence,
   labels: z.array(z.string()).describe('Labels of the objects during the alarm'),

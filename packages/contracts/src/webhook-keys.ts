@@ -13,8 +13,11 @@ export const endedKeyReasons = ['key_revoked', 'no_key'] as const;
 export type WebhookKey = z.infer<typeof webhookKey>;
 export type EndedKey = WebhookKey & { reason: (typeof endedKeyReasons)[number] };
 
-/** Keys that one request names. */
+/** Keys of one page. */
 export const MAX_WEBHOOK_KEYS = 1_000;
+
+/** Keys that one request ends: with the longest subjects they fit into a body of JSON. */
+export const MAX_ENDED_KEYS = 200;
 
 /** By which keys the endpoints that are enabled were last changed, in their order, after one of them. */
 export const listWebhookKeys = defineQuestion({
@@ -28,6 +31,6 @@ export const listWebhookKeys = defineQuestion({
 export const endWebhookKeys = defineQuestion({
   method: 'post',
   path: '/internal/v1/webhook-keys/ended',
-  body: z.object({ items: z.array(webhookKey.extend({ reason: z.enum(endedKeyReasons) })).max(MAX_WEBHOOK_KEYS) }),
+  body: z.object({ items: z.array(webhookKey.extend({ reason: z.enum(endedKeyReasons) })).max(MAX_ENDED_KEYS) }),
   reply: z.object({ endpoints: z.int(), deliveries: z.int() }).meta({ id: 'WebhookKeysEnded' }),
 });

@@ -30,7 +30,8 @@ interface Ends {
 export function createArrivals({ db, kafka, groupId, topic, everyMs = 1_000 }: ArrivalsOptions): Arrivals {
   let waitsFor: Ends | undefined;
   let completeUntilMs: number | undefined;
-  let askedAt = -Infinity;
+  let answeredAt = -Infinity;
+  let isAsking = false;
   let asking: Promise<void> | undefined;
   const ask = async () => {
     waitsFor ??= await readEnds(kafka, topic);
@@ -42,9 +43,13 @@ export function createArrivals({ db, kafka, groupId, topic, everyMs = 1_000 }: A
   };
   return {
     completeUntil: async () => {
-      if (performance.now() - askedAt >= everyMs) {
-        askedAt = performance.now();
-        asking = ask();
+      if (!isAsking && performance.now() - answeredAt >= everyMs) {
+        isAsking = true;
+        // A Kafka that swallows requests is waited for once, and all who ask in the time after that share the failure.
+        asking = ask().finally(() => {
+          isAsking = false;
+          answeredAt = performance.now();
+        });
       }
       await asking;
       return completeUntilMs;

@@ -15,6 +15,8 @@ let gateway: TestGateway;
 let keys: Key[] = [];
 const told: (Key & { reason: string })[] = [];
 let rounds = 0;
+/** Bytes of the largest request that told of ended keys. */
+let largest = 0;
 beforeAll(async () => {
   gateway = await startGateway({ WEBHOOK_KEYS_POLL_MS: '20' });
   gateway.upstream.answerOwn = (req, res) => {
@@ -22,8 +24,9 @@ beforeAll(async () => {
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
       const body = { endpoints: 1, deliveries: 0 };
-      if (req.method === 'POST')
-        told.push(...(JSON.parse(Buffer.concat(chunks).toString()) as { items: typeof told }).items);
+      const sent = Buffer.concat(chunks);
+      largest = Math.max(largest, sent.length);
+      if (req.method === 'POST') told.push(...(JSON.parse(sent.toString()) as { items: typeof told }).items);
       else rounds += 1;
       res
         .writeHead(200, { 'content-type': 'application/json' })
@@ -79,7 +82,26 @@ test('endpoints of a subject without a key end, whatever key they have; unknown 
     .db('api_keys')
     .where({ key_id: keyId })
     .update({ expires_at: new Date(0) });
-  const ended = await toldOf({ key_id: null, subject }, { key_id: 'feedfeedfeedfeed', subject: 'unknown' });
+  // A key that this database does not know was made after the copy that it was restored from.
+  const later = { key_id: 'beefbeefbeefbeef', subject };
+  const ended = await toldOf({ key_id: null, subject }, later, { key_id: 'feedfeedfeedfeed', subject: 'unknown' });
   expect(ended[0]).toEqual({ key_id: null, subject, reason: 'no_key' });
-  expect(ended.every((one) => one.subject === subject)).toBe(true);
+  expect(ended.every((one) => one.subject === subject && one.key_id === null)).toBe(true);
+});
+
+test('a thousand keys that end at once are told of in requests that notify takes', async () => {
+  const { keyId } = await gateway.newKey();
+  const { db } = gateway.database;
+  const row = await db('api_keys').where({ key_id: keyId }).first<object>();
+  const names = Object.keys(row).filter((name) => !['key_id', 'subject', 'revoked_at'].includes(name));
+  await db.raw(
+    `insert into api_keys (key_id, subject, revoked_at, ${names.join()})
+     select 'ended-' || n, rpad('subject-' || n || '-', 128, 'x'), now(), ${names.map((name) => `k.${name}`).join()}
+       from api_keys as k, generate_series(1, 1000) as n where k.key_id = ?`,
+    [keyId],
+  );
+  const all = await db('api_keys').whereRaw(`key_id like 'ended-%'`).select<Key[]>('key_id', 'subject');
+  const ended = await toldOf(...all);
+  expect(new Set(ended.map(({ key_id }) => key_id)).size).toBe(1_000);
+  expect(largest).toBeLessThan(64 * 1024);
 });

@@ -132,9 +132,10 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     logger,
     run: async () => {
       await tellWebhookState(deps);
-      await resealWebhooks(deps);
-      await resealBrokers(deps);
+      const resealed = await Promise.allSettled([resealWebhooks(deps), resealBrokers(deps)]);
       await removeDeletedEndpoints(deps);
+      const failure = resealed.find(({ status }) => status === 'rejected');
+      if (failure?.status === 'rejected') throw failure.reason;
       return 0;
     },
   });

@@ -56,7 +56,7 @@ export const metrics = {
   }),
   mqttFailures: counter('vision.notify.mqtt_failures', {
     meaning: 'Connections to brokers of callers that failed or ended, by how',
-    labels: { failure: mqttFailures },
+    labels: { failure: [...mqttFailures, 'internal_error'] },
   }),
   mqttConnected: gauge('vision.notify.mqtt_connected', {
     meaning: 'MQTT endpoints that a process is connected for; the same from each replica',

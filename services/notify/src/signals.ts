@@ -114,7 +114,7 @@ function createMqttSignals(logger: Logger, logged: (event: NewEvent) => void) {
     mqttConnected: (host: string) => {
       logger.info({ host }, 'connected to an MQTT broker');
     },
-    mqttFailed: (failure: MqttFailure, host: string) => {
+    mqttFailed: (failure: MqttFailure | 'internal_error', host: string) => {
       failures.add(1, { failure });
       logger.info({ host, failure }, 'the connection to an MQTT broker failed or ended');
     },

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, ServerOpts, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectAsync } from 'mqtt';
@@ -82,10 +82,10 @@ export const acknowledges = (packet: Packet, socket: Socket): void => {
 };
 
 /** A server that speaks MQTT and does with each packet what a test wants. */
-export async function startFakeBroker(answer: (packet: Packet, socket: Socket) => void) {
+export async function startFakeBroker(answer: (packet: Packet, socket: Socket) => void, options: ServerOpts = {}) {
   const received: Packet[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const server = createServer(options, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
@@ -102,6 +102,8 @@ export async function startFakeBroker(answer: (packet: Packet, socket: Socket) =
   return {
     port: (server.address() as AddressInfo).port,
     received,
+    /** Connections that are open now. */
+    open: () => sockets.size,
     connections: () => received.filter(({ cmd }) => cmd === 'connect').length,
     close: async () => {
       for (const socket of sockets) socket.destroy();

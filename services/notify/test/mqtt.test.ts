@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,18 +10,8 @@ import { accept, acceptsOnly, acknowledges, send, startFakeBroker, startMosquitt
 import type { Broker } from './brokers.ts';
 import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
-import { newSubject } from './webhook-support.ts';
-
-interface Shown {
-  login: string;
-  username?: string;
-  enabled: boolean;
-  disabled_reason?: string;
-  connected_since?: string;
-  failing_since?: string;
-  last_failure?: string;
-  sequence: number;
-}
+import { brokersOf } from './mqtt-support.ts';
+import type { Shown } from './mqtt-support.ts';
 
 let broker: Broker;
 let notify: TestNotify;
@@ -48,35 +37,6 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** What a caller does with MQTT endpoints of one subject. */
-function brokersOf(at = notify, subject = newSubject()) {
-  const call = async (method: string, id: string, body?: object) => {
-    const answer = await at.call(method, `/v1/vision/mqtt-endpoints/${id}`, subject, body);
-    const text = await answer.text();
-    return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
-  };
-  const get = async (id = 'home') => (await call('GET', id)).body as unknown as Shown;
-  return {
-    subject,
-    call,
-    get,
-    put: async (body: object, id = 'home') => {
-      const made = await call('PUT', id, body);
-      if (made.status !== 201 && made.status !== 200) throw new Error(JSON.stringify(made.body));
-      return made;
-    },
-    until: (isSo: (shown: Shown) => boolean, id = 'home') =>
-      until(async () => {
-        const shown = await get(id);
-        return isSo(shown) ? shown : undefined;
-      }),
-    tell: async (count = 1) => {
-      const tasks = Array.from({ length: count }, () => task({ subject, client_ref: 'yard' }));
-      await at.tell(...tasks);
-      return tasks;
-    },
-  };
-}
 const isConnected = ({ connected_since: since }: Shown) => since !== undefined;
 const failed = (failure: string) => (shown: Shown) => shown.last_failure === failure;
 const at = (port: number, more = {}) => ({ url: `mqtt://127.0.0.1:${port}`, ...more });
@@ -85,7 +45,7 @@ const at = (port: number, more = {}) => ({ url: `mqtt://127.0.0.1:${port}`, ...m
 const hurry = () => notify.database.db('mqtt_endpoints').update({ next_at: '-infinity' });
 
 test('publishes what is logged, in order, once, under topics of the camera', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const { messages, close } = await subscribe(broker.port);
   try {
     const { status, body } = await own.put(at(broker.port, { topic_prefix: `home/${own.subject}` }));
@@ -105,7 +65,7 @@ test('publishes what is logged, in order, once, under topics of the camera', asy
 });
 
 test('publishes only the types that are asked for', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const { messages, close } = await subscribe(broker.port);
   try {
     await own.put(at(broker.port, { topic_prefix: own.subject, event_types: ['task.stopped'] }));
@@ -120,7 +80,7 @@ test('publishes only the types that are asked for', async () => {
 });
 
 test('goes on where the broker stopped to acknowledge', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const restarted = await startMosquitto();
   try {
     await own.put(at(restarted.port));
@@ -142,7 +102,7 @@ test('goes on where the broker stopped to acknowledge', async () => {
 });
 
 test('what is in flight when a broker falls silent is published again, and counts as failure', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const silent = await startFakeBroker(acceptsOnly);
   try {
     const start = (await own.put(at(silent.port))).body['sequence'];
@@ -165,7 +125,7 @@ test('what is in flight when a broker falls silent is published again, and count
 });
 
 test('a slow broker delays no other', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const silent = await startFakeBroker(acceptsOnly);
   try {
     await own.put(at(silent.port), 'silent');
@@ -193,7 +153,7 @@ test.each([
   ['begins a packet of 256 MB', 'protocol_error', beginHuge],
   ['speaks HTTP', 'protocol_error', (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
 ])('a broker that %s: %s', async (_what, failure, answer) => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const odd = await startFakeBroker(({ cmd }, socket) => {
     if (cmd === 'connect') answer(socket);
   });
@@ -214,7 +174,7 @@ test('connects over TLS with a certificate of the caller, and trusts no authorit
     `keyfile ${certificates.server.key}`,
   ];
   const byCertificate = await startMosquitto([...tls, 'require_certificate true', 'use_identity_as_username true']);
-  const own = brokersOf();
+  const own = brokersOf(notify);
   try {
     const [ca, certificate, key] = [certificates.ca, certificates.client.cert, certificates.client.key].map((file) =>
       readFileSync(file, 'utf8'),
@@ -235,7 +195,7 @@ test('connects over TLS with a certificate of the caller, and trusts no authorit
 });
 
 test('a login goes to the broker that it was given for only', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const [first, second] = await Promise.all([1, 2].map(() => startFakeBroker(acceptsOnly)));
   try {
     await own.put(at(first?.port ?? 0, { login: { username: 'vision', password: 'secret' } }));
@@ -254,7 +214,7 @@ test('a login goes to the broker that it was given for only', async () => {
 });
 
 test('a repeated request interrupts no connection', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const open = await startFakeBroker(acceptsOnly);
   try {
     const body = at(open.port, { login: { username: 'vision', password: 'secret' } });
@@ -268,7 +228,7 @@ test('a repeated request interrupts no connection', async () => {
 });
 
 test('a name that leads inside at a later connection is not connected to', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const open = await startFakeBroker(acceptsOnly);
   try {
     dns.answers = ['127.0.0.1'];
@@ -283,8 +243,72 @@ test('a name that leads inside at a later connection is not connected to', async
   }
 });
 
+test('nothing is lost between old and new settings: a change of types ends what the old connection passes over', async () => {
+  const own = brokersOf(notify);
+  const open = await startFakeBroker(acknowledges);
+  try {
+    await own.put(at(open.port, { event_types: ['task.stopped'] }));
+    await own.until(isConnected);
+    // As a request that another replica takes: the process that is connected does not learn of it.
+    await notify.database
+      .db('mqtt_endpoints')
+      .where({ subject: own.subject })
+      .update({ event_types: null, revision: notify.database.db.raw('revision + 1') });
+    await own.tell();
+    await until(() => open.received.some(({ cmd }) => cmd === 'publish'));
+  } finally {
+    await open.close();
+  }
+});
+
+test('events that expired before they were published are told as missed', async () => {
+  const own = brokersOf(notify);
+  const open = await startFakeBroker(acknowledges);
+  try {
+    await own.put(at(1));
+    await own.until(failed('unreachable'));
+    await own.tell(2);
+    const { items } = await notify.page('?limit=100', own.subject);
+    const [position, logged_at] = [items[0]?.sequence, new Date()];
+    await notify.database.db('events').where({ subject: own.subject, position }).delete();
+    await notify.database.db('expired_events').insert({ subject: own.subject, position, logged_at });
+    await own.put(at(open.port));
+    await own.until(({ sequence }) => sequence === items[1]?.sequence);
+    const types = open.received.flatMap((packet) =>
+      packet.cmd === 'publish' ? [(JSON.parse(String(packet.payload)) as { type: string }).type] : [],
+    );
+    expect(types).toEqual(['events.missed', 'task.running']);
+  } finally {
+    await open.close();
+  }
+});
+
+test('a broker that takes every login and closes again fails, with longer and longer pauses', async () => {
+  const own = brokersOf(notify);
+  const closing = await startFakeBroker(({ cmd }, socket) => {
+    if (cmd !== 'connect') return;
+    accept(socket);
+    socket.end();
+  });
+  try {
+    await own.put(at(closing.port));
+    for (const failures of [1, 2, 3]) {
+      const failing = await until(async () =>
+        notify.database
+          .db('mqtt_endpoints')
+          .where({ subject: own.subject, failures })
+          .first<{ last_failure: string } | undefined>(),
+      );
+      expect(failing.last_failure).toBe('closed');
+      await hurry();
+    }
+  } finally {
+    await closing.close();
+  }
+});
+
 test('a broker that fails for three days is disabled with an event', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   await own.put(at(1));
   await own.until(failed('unreachable'));
   const since = new Date(Date.now() - 73 * 3_600_000);
@@ -299,7 +323,7 @@ test('a broker that fails for three days is disabled with an event', async () =>
 });
 
 test('is connected once over two replicas, and the other one takes over', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const open = await startFakeBroker(acknowledges);
   const first = await startNotify(settings(), notify);
   // Either of them may log these.
@@ -324,7 +348,7 @@ test('is connected once over two replicas, and the other one takes over', async 
 });
 
 test('publishes nothing of a deleted task that waits', async () => {
-  const own = brokersOf();
+  const own = brokersOf(notify);
   const [gone, kept] = await (async () => {
     await own.put(at(1));
     await own.until(failed('unreachable'));
@@ -344,45 +368,17 @@ test('publishes nothing of a deleted task that waits', async () => {
   }
 });
 
-test('a deleted endpoint is disconnected', async () => {
-  const own = brokersOf();
-  const open = await startFakeBroker(acceptsOnly);
+test('a deleted endpoint is disconnected, also from a broker that never closes its end', async () => {
+  const own = brokersOf(notify);
+  const open = await startFakeBroker(acceptsOnly, { allowHalfOpen: true });
   try {
     await own.put(at(open.port));
     await own.until(isConnected);
     expect((await own.call('DELETE', 'home')).status).toBe(204);
     await until(() => open.received.some(({ cmd }) => cmd === 'disconnect'));
+    await until(() => open.open() === 0);
     expect((await own.call('GET', 'home')).body['details']).toEqual({ reason: 'mqtt_endpoint_not_found' });
   } finally {
     await open.close();
   }
-});
-
-test.each([
-  ['without TLS', { url: 'http://broker.example.org' }, 'mqtt_url_invalid'],
-  ['with a user in the address', { url: 'mqtts://a:b@broker.example.org' }, 'mqtt_url_invalid'],
-  ['with a path', { url: 'mqtts://broker.example.org/topic' }, 'mqtt_url_invalid'],
-  ['inside', { url: 'mqtts://10.0.0.1' }, 'mqtt_url_invalid'],
-  ['on port 22', { url: 'mqtts://8.8.8.8:22' }, 'mqtt_url_invalid'],
-  ['with a wildcard in its prefix', { url: 'mqtts://broker.example.org', topic_prefix: 'a/+' }, 'body_invalid'],
-  ['with a system topic', { url: 'mqtts://broker.example.org', topic_prefix: '$SYS' }, 'body_invalid'],
-  [
-    'with no key',
-    { url: 'mqtts://broker.example.org', login: { certificate: 'x', private_key: 'y' } },
-    'mqtt_login_invalid',
-  ],
-])('refuses an endpoint %s', async (_what, body, reason) => {
-  const answer = await brokersOf().call('PUT', 'home', body);
-  expect([answer.status, (answer.body['details'] as { reason: string }).reason]).toEqual([400, reason]);
-});
-
-test('ten endpoints are enough', async () => {
-  const own = brokersOf();
-  const body = { url: 'mqtts://broker.example.org', enabled: false };
-  for (let count = 0; count < 10; count += 1) await own.put(body, `home-${count}`);
-  const answer = await own.call('PUT', randomUUID(), body);
-  expect([answer.status, answer.body['details']]).toEqual([
-    409,
-    { reason: 'limit_reached', limit: 'mqtt_endpoints', allowed: 10 },
-  ]);
 });

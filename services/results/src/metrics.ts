@@ -67,7 +67,7 @@ export const metrics = {
   }),
   crossingsLeftOut: counter('vision.results.crossings_left_out', {
     unit: '{crossing}',
-    meaning: 'Crossings left out because their subject had 600 alarms within a minute; counted as `suppressed`',
+    meaning: 'Crossings left out because their task had 60 of them within a minute; counted as `suppressed`',
   }),
   clockSetBacks: counter('vision.results.clock_set_backs', {
     meaning:

@@ -9,11 +9,9 @@ export type Schedule = Schemas['RuleSchedule'];
 export type Day = Schedule['windows'][number]['days'][number];
 export type Direction = Schemas['LineCrossed']['direction'];
 type EndStatus = Schemas['TaskEnded']['statuses'][number];
-type NewRule = Schemas['NewAlarmRule'];
 type Scope = NonNullable<AlarmRule['scope']>;
 
 export const ruleKinds = ['object_present', 'object_absent', 'line_crossed', 'source_down', 'task_ended'] as const;
-const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export const endStatuses = ['succeeded', 'stopped', 'failed', 'refunded'] as const;
 
 /** Which tasks a rule applies to. `stored`: those that it had when it was opened. */

@@ -3,7 +3,8 @@ import type { EndedKey, WebhookKey } from '@vision/contracts/webhook-keys';
 
 /**
  * Those of the keys that were revoked, or whose subject has no key in force. A key that has expired beside others, as
- * one that was replaced, is none of them; neither is a subject that this database knows no key of.
+ * one that was replaced, is none of them; neither is a subject that this database knows no key of, nor a key that it
+ * does not know: it was set back.
  */
 export async function findEndedKeys(db: Knex, keys: readonly WebhookKey[]): Promise<EndedKey[]> {
   const { rows } = await db.raw<{ rows: EndedKey[] }>(
@@ -11,7 +12,8 @@ export async function findEndedKeys(db: Knex, keys: readonly WebhookKey[]): Prom
        from unnest(:subjects::text[], :keyIds::text[]) as w(subject, key_id)
        left join api_keys as k on k.key_id = w.key_id and k.subject = w.subject
       where k.revoked_at is not null
-         or (exists (select from api_keys as own where own.subject = w.subject)
+         or ((w.key_id is null or k.key_id is not null)
+             and exists (select from api_keys as own where own.subject = w.subject)
              and not exists (
                select from api_keys as own where own.subject = w.subject and own.revoked_at is null
                   and (own.expires_at is null or own.expires_at > now())))`,

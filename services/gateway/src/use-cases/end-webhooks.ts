@@ -1,7 +1,7 @@
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
-import { endWebhookKeys, listWebhookKeys, MAX_WEBHOOK_KEYS } from '@vision/contracts/webhook-keys';
+import { endWebhookKeys, listWebhookKeys, MAX_ENDED_KEYS, MAX_WEBHOOK_KEYS } from '@vision/contracts/webhook-keys';
 import type { WebhookKey } from '@vision/contracts/webhook-keys';
 import { findEndedKeys } from '../db/ended-keys.ts';
 import { OPERATOR } from '../domain/audit.ts';
@@ -19,9 +19,10 @@ async function endWebhooks({ db, owners, signals }: EndDeps): Promise<void> {
   for (;;) {
     const query = { after_subject: after?.subject, after_key: after?.key_id ?? undefined };
     const { items: keys } = await owners.notify.ask(listWebhookKeys, { subject: OPERATOR, query });
-    const items = keys.length === 0 ? [] : await findEndedKeys(db, keys);
-    if (items.length > 0) {
-      const ended = await owners.notify.ask(endWebhookKeys, { subject: OPERATOR, body: { items } });
+    const found = keys.length === 0 ? [] : await findEndedKeys(db, keys);
+    for (let from = 0; from < found.length; from += MAX_ENDED_KEYS) {
+      const body = { items: found.slice(from, from + MAX_ENDED_KEYS) };
+      const ended = await owners.notify.ask(endWebhookKeys, { subject: OPERATOR, body });
       if (ended.endpoints > 0) signals.webhooksEnded(ended);
     }
     if (keys.length < MAX_WEBHOOK_KEYS) return;

@@ -41,9 +41,10 @@ export interface MqttOptions {
 }
 
 const SPAN = { tracer: 'vision.mqtt', name: 'connect to a broker' };
-/** Pings keep the connection; a broker that does not answer one within as long again is gone. */
+/** Pings keep the connection; a broker that does not answer one in half that time is gone. */
 const KEEPALIVE_S = 30;
 const GOODBYE_MS = 1_000;
+const ANSWERS = new Set(['connack', 'puback', 'pingresp']);
 /**
  * What a broker may send before and beside its answers, and for each message. It has nothing else to say to a client
  * that never subscribes, and a packet is held in memory until it is whole.
@@ -117,6 +118,10 @@ async function logIn({ ackMs, connectMs }: MqttOptions, request: ConnectRequest,
   });
   client.on('error', (error) => end(failureOf(error)));
   client.on('close', () => end('closed'));
+  // A broker answers a client that never subscribes, and says nothing by itself.
+  client.on('packetreceive', ({ cmd }) => {
+    if (!ANSWERS.has(cmd)) end('protocol_error');
+  });
   const onAbort = () => end('timeout');
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -133,7 +138,11 @@ async function logIn({ ackMs, connectMs }: MqttOptions, request: ConnectRequest,
       return acknowledged(client, { topic, body }, { ackMs, ended: ended.signal, end });
     },
     ended: ended.signal,
-    close: () => goodbye(client, ended.signal),
+    close: async () => {
+      await goodbye(client, ended.signal);
+      // The library waits for a broker that never closes its end.
+      end('closed');
+    },
   };
 }
 
@@ -194,26 +203,29 @@ function acknowledged(
 }
 
 async function goodbye(client: MqttClient, ended: AbortSignal): Promise<void> {
-  if (!ended.aborted) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, GOODBYE_MS);
-    ended.addEventListener('abort', () => resolve(), { once: true });
-    client.end(false, {}, () => resolve());
-    await promise;
-    clearTimeout(timer);
+  if (ended.aborted) {
+    client.end(true);
+    return;
   }
-  client.end(true);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, GOODBYE_MS);
+  ended.addEventListener('abort', () => resolve(), { once: true });
+  client.end(false, {}, () => resolve());
+  await promise;
+  clearTimeout(timer);
 }
 
 /** Callers learn of no more than this: the rest would tell them about hosts that they cannot see. */
 function failureOf(error: unknown): MqttFailure {
   if (error instanceof MqttError) return error.failure;
   if (error instanceof AddressError) return 'unreachable';
-  const { code, message } = error as { code?: unknown; message?: string };
+  const { code, message = '' } = error as { code?: unknown; message?: string };
+  if (message === 'Keepalive timeout') return 'timeout';
   // Codes of MQTT: the broker answered the login and does not want this client.
   if (typeof code === 'number') return 'refused';
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET|ERR_SSL|ERR_TLS|EPROTO/.test(String(code))) return 'tls_invalid';
-  return code === undefined && /packet|parse|malformed|header|remaining/i.test(message ?? '')
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET|ERR_SSL|ERR_OSSL|ERR_TLS|EPROTO/.test(String(code)))
+    return 'tls_invalid';
+  return code === undefined && /packet|parse|malformed|header|remaining|\back\b/i.test(message)
     ? 'protocol_error'
     : 'unreachable';
 }

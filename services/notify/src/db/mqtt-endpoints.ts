@@ -22,7 +22,9 @@ export interface MqttEndpointRow {
   key_id: string | null;
   /** Everything up to here was acknowledged by the broker, or is not wanted. */
   position: number;
-  /** Since when a process is connected; null while none is. */
+  /** A process that died held its lease until then; `-Infinity` when none ever had it. */
+  lease_until: Date | number;
+  /** Since when the process that has the lease is connected; null while none is. */
   connected_since: Date | null;
   failing_since: Date | null;
   failures: number;
@@ -45,6 +47,7 @@ const COLUMNS = [
   'revision',
   'key_id',
   'position',
+  'lease_until',
   'connected_since',
   'failing_since',
   'failures',
@@ -126,7 +129,7 @@ export async function replaceMqttEndpoint(
             is_enabled = :isEnabled, disabled_reason = case when :isEnabled then null
               when is_enabled then 'requested' else disabled_reason end,
             revision = revision + 1, updated_at = now(), next_at = '-infinity', failing_since = null, failures = 0,
-            last_failure = null
+            last_failure = null, connected_since = null
       where endpoint_key = :endpointKey`,
     { ...settings, keyId: settings.keyId ?? null, endpointKey },
   );
@@ -138,9 +141,13 @@ export async function disableMqttEndpoint(
   endpointKey: string,
   reason: MqttDisabledReason,
 ): Promise<void> {
-  await tx(TABLE)
-    .where({ endpoint_key: endpointKey })
-    .update({ is_enabled: false, disabled_reason: reason, lease_token: null, lease_until: tx.fn.now() });
+  await tx(TABLE).where({ endpoint_key: endpointKey }).update({
+    is_enabled: false,
+    disabled_reason: reason,
+    lease_token: null,
+    lease_until: tx.fn.now(),
+    connected_since: null,
+  });
 }
 
 /** Enabled endpoints that were last changed by a key, locked until the transaction ends. */

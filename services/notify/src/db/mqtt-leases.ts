@@ -19,7 +19,7 @@ export interface LeasedMqttEndpoint extends Pick<
   lease_token: string;
 }
 
-type Lease = Pick<LeasedMqttEndpoint, 'endpoint_key' | 'lease_token'>;
+type Lease = Pick<LeasedMqttEndpoint, 'endpoint_key' | 'lease_token' | 'revision'>;
 
 /** SQL that is true while an endpoint waits for a process to connect to it. */
 export const SOME_MQTT_DUE = `exists (
@@ -61,24 +61,42 @@ export async function renewMqttLeases(
   return new Set(rows.map(({ lease_token }) => lease_token));
 }
 
-export async function noteMqttConnected(db: Knex, { endpoint_key, lease_token }: Lease): Promise<void> {
-  await db('mqtt_endpoints').where({ endpoint_key, lease_token }).update({ connected_since: db.fn.now() });
+export async function noteMqttConnected(db: Knex, lease: Lease): Promise<void> {
+  await held(db, lease).update({ connected_since: db.fn.now() });
 }
 
-/** Notes how far the broker has acknowledged, and that it works. @returns whether the lease is still held */
+/**
+ * Notes how far the broker has acknowledged, and whether that shows that it works.
+ * @returns false when the lease is lost, or the endpoint has other settings or is disabled
+ */
 export async function moveMqttEndpoint(
   db: Knex,
-  { endpoint_key, lease_token }: Lease,
-  position: number,
+  lease: Lease,
+  { position, isWorking }: { position: number; isWorking: boolean },
 ): Promise<boolean> {
-  const moved = await db('mqtt_endpoints')
-    .where({ endpoint_key, lease_token })
-    .update({ position, failures: 0, failing_since: null, last_failure: null });
-  return moved === 1;
+  const cleared = isWorking ? { failures: 0, failing_since: null, last_failure: null } : {};
+  return (await held(db, lease).update({ position, ...cleared })) === 1;
 }
 
+/**
+ * The number of the newest event of the subject; undefined when the lease is lost, or the endpoint has other settings
+ * or is disabled.
+ */
+export async function readHeadIfLeased(db: Knex, lease: Lease): Promise<number | undefined> {
+  const row = await held(db, lease)
+    .leftJoin('subject_logs as l', 'l.subject', 'mqtt_endpoints.subject')
+    .first<{ position: number | null } | undefined>('l.position');
+  return row && (row.position ?? 0);
+}
+
+const held = (db: Knex, { endpoint_key, lease_token, revision }: Lease) =>
+  db('mqtt_endpoints').where({ endpoint_key, lease_token, revision, is_enabled: true });
+
 /** Lets another process connect at once. */
-export async function releaseMqttLease(db: Knex, { endpoint_key, lease_token }: Lease): Promise<void> {
+export async function releaseMqttLease(
+  db: Knex,
+  { endpoint_key, lease_token }: Omit<Lease, 'revision'>,
+): Promise<void> {
   await db('mqtt_endpoints')
     .where({ endpoint_key, lease_token })
     .update({ lease_token: null, lease_until: db.fn.now(), connected_since: null });
@@ -93,7 +111,7 @@ export interface FailingMqtt {
 /** Counts a failure; the endpoint stays locked. @returns undefined when the lease is lost or the settings are others */
 export async function noteMqttFailure(
   tx: Knex.Transaction,
-  { endpoint_key, lease_token, revision }: Lease & Pick<LeasedMqttEndpoint, 'revision'>,
+  { endpoint_key, lease_token, revision }: Lease,
   failure: MqttFailure,
 ): Promise<FailingMqtt | undefined> {
   const { rows } = await tx.raw<{ rows: FailingMqtt[] }>(
@@ -107,13 +125,17 @@ export async function noteMqttFailure(
   return rows[0];
 }
 
-/** Gives the lease back; nobody connects before the pause is over. */
-export async function postponeMqtt(tx: Knex.Transaction, { endpoint_key }: Lease, pauseMs: number): Promise<void> {
-  await tx.raw(
+/** Gives the lease back; no process connects before the pause is over. */
+export async function postponeMqtt(
+  db: Knex,
+  { endpoint_key, lease_token }: Omit<Lease, 'revision'>,
+  pauseMs: number,
+): Promise<void> {
+  await db.raw(
     `update mqtt_endpoints
-        set lease_token = null, lease_until = now(), next_at = now() + make_interval(secs => :pauseMs / 1000.0)
-      where endpoint_key = :endpoint_key`,
-    { endpoint_key, pauseMs },
+        set lease_token = null, lease_until = now(), connected_since = null, next_at = now() + make_interval(secs => :pauseMs / 1000.0)
+      where endpoint_key = :endpoint_key and lease_token = :lease_token`,
+    { endpoint_key, lease_token, pauseMs },
   );
 }
 

@@ -123,10 +123,9 @@ export async function replaceEndpoint(
 ): Promise<void> {
   const secret = secretBox ? { secret_box: secretBox, old_secret_box: null, old_secret_until: null } : {};
   const url = urlBox ? { url_box: urlBox, host, failing_since: null, failures: 0 } : {};
-  const key = keyId === undefined ? {} : { key_id: keyId };
   await tx(TABLE)
     .where({ endpoint_key: endpointKey })
-    .update({ event_types: eventTypes, updated_at: tx.fn.now(), ...url, ...secret, ...key });
+    .update({ event_types: eventTypes, updated_at: tx.fn.now(), ...url, ...secret, key_id: keyId ?? null });
 }
 
 /** `urlBox` and `secretBox` are those of a new address and a new secret. Failures of the old address do not count. */

@@ -47,7 +47,7 @@ export const listEventsRoute = (deps: Pick<Deps, 'cursors' | 'db'>) =>
       description:
         'Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). ' +
         'No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the ' +
-        'retention. If events behind your cursor have expired or were lost, the first item is `events.missed`. Deleting a task ' +
+        'retention. If events behind your cursor have expired, or the log ends before it after a restore, the first item is `events.missed`. Deleting a task ' +
         'removes its events, so numbers may be missing. The same event always has the same `event_id`.',
       tag: 'Events',
       audience: 'public',

@@ -1,18 +1,22 @@
-import { readHead, readLog } from '../db/event-log.ts';
-import { moveMqttEndpoint } from '../db/mqtt-leases.ts';
+import { moveMqttEndpoint, readHeadIfLeased } from '../db/mqtt-leases.ts';
 import type { LeasedMqttEndpoint } from '../db/mqtt-leases.ts';
-import { eventBody, missedEvents } from '../domain/event.ts';
+import { MISSED, eventBody } from '../domain/event.ts';
 import type { LoggedEvent } from '../domain/event.ts';
 import { topicOf } from '../domain/mqtt-topic.ts';
 import { wants } from '../domain/webhook-event.ts';
 import type { MqttSession } from '../clients/connect-mqtt.ts';
 import type { Deps } from './deps.ts';
+import { readOn } from './read-on.ts';
 
 type PublishDeps = Pick<Deps, 'db' | 'signals' | 'watch'>;
 
 /** Messages that a broker has not acknowledged yet. */
 const IN_FLIGHT = 32;
 const READ = 200;
+/** Below this it is not worth a look into the log. */
+const ROOM = IN_FLIGHT / 2;
+/** A connection that stood for so long with nothing to send shows that the broker works. */
+const WORKS_AFTER_MS = 30_000;
 /** Pause after which the log is read anyway. */
 const WAIT_MS = 30_000;
 /** For answers to what was sent, when this process has to end. */
@@ -36,20 +40,24 @@ export async function publishLog(
   const window = createWindow(endpoint.position, wake);
   const ending = AbortSignal.any([signal, session.ended]);
   ending.addEventListener('abort', wake, { once: true });
-  let stored: number | undefined;
+  const began = performance.now();
+  let stored = endpoint.position;
+  let isKnownToWork = false;
   const store = async () => {
-    // An acknowledgement shows that the broker works, and so does a connection on which nothing is to be sent.
-    if (stored === window.confirmed() || !(window.isEmpty() || window.isAnswered())) return true;
-    stored = window.confirmed();
-    return moveMqttEndpoint(db, endpoint, stored);
+    const position = window.confirmed();
+    const isWorking = position > endpoint.position || (window.isEmpty() && performance.now() - began > WORKS_AFTER_MS);
+    if (position === stored && (isKnownToWork || !isWorking)) return true;
+    [stored, isKnownToWork] = [position, isKnownToWork || isWorking];
+    return moveMqttEndpoint(db, endpoint, { position, isWorking });
   };
   try {
     for (;;) {
       session.ended.throwIfAborted();
-      const isMore = !signal.aborted && window.room() > 0 && (await publishSome(deps, endpoint, { session, window }));
-      if (!(await store())) return;
+      const isReady = !signal.aborted && window.room() >= ROOM;
+      const found = isReady ? await publishSome(deps, endpoint, { session, window }) : 'nothing';
+      if (found === 'lease lost' || !(await store())) return;
       if (signal.aborted) break;
-      if (!isMore) await following.wait(WAIT_MS);
+      if (found !== 'more') await following.wait(WAIT_MS);
     }
     const end = performance.now() + LAST_ANSWERS_MS;
     while (!window.isEmpty() && !session.ended.aborted && performance.now() < end)
@@ -61,23 +69,22 @@ export async function publishLog(
   }
 }
 
-/** Reads and publishes as much as there is room for. @returns whether there may be more to read now */
+/** Reads and publishes as much as there is room for. `more`: there may be more to read now. */
 async function publishSome(
   { db, signals }: PublishDeps,
   endpoint: LeasedMqttEndpoint,
   { session, window }: { session: MqttSession; window: Window },
-): Promise<boolean> {
-  const { subject, endpoint_id: endpointId, event_types: eventTypes, topic_prefix: prefix } = endpoint;
+): Promise<'more' | 'nothing' | 'lease lost'> {
+  const { subject, topic_prefix: prefix } = endpoint;
   const after = window.read();
   // The end is read first: what is added in between is read in the next round.
-  const upTo = await readHead(db, subject);
-  if (upTo <= after) return false;
-  const range = { subject, types: undefined, after, upTo, order: 'asc', limit: READ } as const;
-  const { events, expired } = await readLog(db, range);
-  const missed = expired && expired.position > after ? [missedEvents(subject, after, expired)] : [];
-  for (const event of [...missed, ...events]) {
-    if (window.room() === 0) return false;
-    if (!wants({ endpointId, eventTypes }, event)) {
+  const upTo = await readHeadIfLeased(db, endpoint);
+  if (upTo === undefined) return 'lease lost';
+  if (upTo <= after) return 'nothing';
+  const events = await readOn(db, { subject, types: undefined, after, upTo, order: 'asc', limit: READ });
+  for (const event of events) {
+    if (window.room() === 0) return 'nothing';
+    if (!isWanted(endpoint, event, after)) {
       window.skip(event.position);
       continue;
     }
@@ -91,9 +98,25 @@ async function publishSome(
       () => undefined,
     );
   }
-  if (events.length === READ) return true;
+  if (events.length === READ) return 'more';
   window.skip(upTo);
-  return false;
+  return 'nothing';
+}
+
+/** What expired before it was published is always told; what webhooks missed only to those that ask for it. */
+function isWanted(
+  { endpoint_id: endpointId, event_types: eventTypes }: LeasedMqttEndpoint,
+  event: LoggedEvent,
+  after: number,
+): boolean {
+  if (event.type !== MISSED) return wants({ endpointId, eventTypes }, event);
+  const { endpoint_id: webhook, first_sequence: first } = JSON.parse(event.data) as MissedData;
+  return (webhook === undefined && first === after + 1) || (eventTypes?.includes(MISSED) ?? false);
+}
+
+interface MissedData {
+  endpoint_id?: string;
+  first_sequence: number;
 }
 
 const ageOf = ({ occurred_at: at }: LoggedEvent) => Date.now() - at.getTime();
@@ -104,8 +127,6 @@ interface Window {
   room: () => number;
   /** Whether everything that was sent is acknowledged. */
   isEmpty: () => boolean;
-  /** Whether something was acknowledged. */
-  isAnswered: () => boolean;
   /** Up to here the log was read. */
   read: () => number;
   /** Up to here everything is acknowledged or not wanted. */
@@ -120,7 +141,6 @@ function createWindow(start: number, onAnswer: () => void): Window {
   const waiting = new Set<number>();
   let read = start;
   let confirmed = start;
-  let isAnswered = false;
   const move = () => {
     // Numbers are sent in ascending order, and a set keeps the order in which they were added.
     const [first] = waiting;
@@ -132,7 +152,6 @@ function createWindow(start: number, onAnswer: () => void): Window {
   return {
     room: () => IN_FLIGHT - waiting.size,
     isEmpty: () => waiting.size === 0,
-    isAnswered: () => isAnswered,
     read: () => read,
     confirmed: () => confirmed,
     send: (position) => {
@@ -140,7 +159,6 @@ function createWindow(start: number, onAnswer: () => void): Window {
       read = position;
       return () => {
         waiting.delete(position);
-        isAnswered = true;
         move();
         onAnswer();
       };

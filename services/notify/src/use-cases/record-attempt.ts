@@ -26,8 +26,9 @@ export async function recordAttempt(
   const { outcome, status } = answer;
   const attempts = [...claimed.attempts, { ...attempt, outcome, status }].slice(-KEPT_ATTEMPTS);
   if (outcome === 'delivered') {
-    await endDelivery(db, claimed, { state: 'delivered', attempts, failures: claimed.failures });
+    // First, so that no owner sees a delivered webhook at an endpoint that is said to fail.
     await noteSuccess(db, claimed.endpoint_key);
+    await endDelivery(db, claimed, { state: 'delivered', attempts, failures: claimed.failures });
     const ageMs = claimed.failures === 0 ? Date.now() - occurredAt.getTime() : undefined;
     signals.webhookDelivered(ageMs);
     return;

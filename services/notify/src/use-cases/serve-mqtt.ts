@@ -38,6 +38,8 @@ const LEASE_MS = 30_000;
 const INTERVAL_MS = 5_000;
 /** A process that could not renew for so long gives its connections up, before another one may claim them. */
 const GIVE_UP_MS = 20_000;
+/** Pause after a failure of our own. */
+const OWN_PAUSE_MS = 5_000;
 
 interface Held {
   endpoint: LeasedMqttEndpoint;
@@ -49,6 +51,7 @@ interface Held {
 export function createMqttServer(deps: MqttDeps): MqttServer {
   const { db, logger, bell } = deps;
   const held = new Map<string, Held>();
+  /** Before the last renewal that succeeded. */
   let renewedAt = performance.now();
 
   const serve = (endpoint: LeasedMqttEndpoint) => {
@@ -80,9 +83,10 @@ export function createMqttServer(deps: MqttDeps): MqttServer {
     logger,
     bell,
     run: async () => {
+      const began = performance.now();
       try {
         await renew();
-        renewedAt = performance.now();
+        renewedAt = began;
       } catch (error) {
         if (performance.now() - renewedAt > GIVE_UP_MS) for (const { stop } of held.values()) stop.abort();
         throw error;
@@ -117,9 +121,18 @@ async function serveEndpoint(deps: MqttDeps, endpoint: LeasedMqttEndpoint, signa
     }
     await releaseMqttLease(db, endpoint);
   } catch (error) {
-    if (error instanceof MqttError) await recordFailure(deps, endpoint, error.failure);
-    else if (signal.aborted) await releaseMqttLease(db, endpoint);
-    else throw error;
+    if (error instanceof MqttError) {
+      await recordFailure(deps, endpoint, error.failure);
+      return;
+    }
+    if (signal.aborted) {
+      await releaseMqttLease(db, endpoint);
+      return;
+    }
+    // Ours, not the broker's: the database does not answer, or a key is missing.
+    signals.mqttFailed('internal_error', endpoint.host);
+    await postponeMqtt(db, endpoint, OWN_PAUSE_MS).catch(() => undefined);
+    throw error;
   }
 }
 
@@ -150,7 +163,11 @@ async function recordFailure(
   const { subject, endpoint_id: endpointId, host } = endpoint;
   const disabled = await inTransaction(db, async (tx) => {
     const failing = await noteMqttFailure(tx, endpoint, failure);
-    if (!failing) return undefined;
+    if (!failing) {
+      // Its owner has changed it meanwhile: it is connected anew at once.
+      await releaseMqttLease(tx, endpoint);
+      return undefined;
+    }
     if (failing.hours < DISABLE_AFTER.hours || failing.failures < DISABLE_AFTER.failures) {
       await postponeMqtt(tx, endpoint, pauseAfter(failing.failures));
       return undefined;

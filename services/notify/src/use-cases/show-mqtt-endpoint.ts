@@ -35,7 +35,7 @@ export function shownMqttEndpoint(box: SecretBox, row: MqttEndpointRow): ShownMq
     eventTypes: row.event_types,
     isEnabled: row.is_enabled,
     disabledReason: row.disabled_reason,
-    connectedSince: row.connected_since,
+    connectedSince: row.lease_until > new Date() ? row.connected_since : null,
     failingSince: row.failing_since,
     lastFailure: row.last_failure,
     sequence: row.position,

@@ -42,7 +42,6 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
     const known = followed.get(taskId);
     if (known?.ruleSet === live.ruleSet && known.position >= live.position) return;
     live.judging.takeChanges();
-    live.judging.becomeHint();
     followed.set(taskId, live);
   };
   const start = () => {

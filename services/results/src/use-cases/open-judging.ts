@@ -39,7 +39,6 @@ export async function openJudging(
     newest: state.newestMs === undefined || !fold ? undefined : { seq: fold.seq, timeMs: state.newestMs },
     createdMs: createdAtMsOf(taskId),
     endedMs: task.endedMs ?? undefined,
-    mayCross: () => rules.pace.take(task.subject),
   });
   return { judging, task, ruleSet };
 }

@@ -1,7 +1,5 @@
 import type { Knex } from 'knex';
 import { findActiveRules } from '../db/alarm-rules.ts';
-import { createAlarmPace } from '../domain/alarm-pace.ts';
-import type { AlarmPace } from '../domain/alarm-pace.ts';
 import { ruleSetOf, rulesFor } from '../domain/alarm-rule.ts';
 import { prepareRules } from '../domain/fold/judging.ts';
 import type { PreparedRule } from '../domain/fold/judging.ts';
@@ -14,8 +12,6 @@ import { createRuleCache } from './rule-cache.ts';
 export interface RuleBook {
   /** Those of a task; asks for them when `ruleSet` is not that of the last time. */
   of: (asked: AskedRules) => Promise<TaskRules>;
-  /** How many alarms they may raise. */
-  pace: AlarmPace;
 }
 
 interface AskedRules {
@@ -35,7 +31,6 @@ interface TaskRules {
 export function createRuleBook(db: Knex): RuleBook {
   const known = createRuleCache<TaskRules & { pace: Pace }>(({ prepared }) => prepared.length);
   return {
-    pace: createAlarmPace(),
     of: async (asked) => {
       const { taskId, pace, ruleSet } = asked;
       const found = known.get(taskId);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
-import { decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } from './judging.ts';
+import { CROSSINGS_A_MINUTE, decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } from './judging.ts';
 import type { RuleAlarm, TaskRule } from './judging.ts';
 import { paceOf } from './pace.ts';
 import { judgeOf, toJudged } from './rules.ts';
@@ -240,7 +240,7 @@ test('tells by how much a clock was set back, and passes over frames that come l
   expect([judging.setBackMs, judging.newest]).toEqual([59_800, { seq: 8, timeMs: 1600 - 60_000 }]);
 });
 
-test('crossings beyond what a subject may have raise nothing and are counted in the next alarm', () => {
+test('crossings beyond what a minute of a task may have raise nothing and are counted in the next alarm', () => {
   const line = ruleOf('gate', {
     kind: 'line_crossed',
     labels: ['person'],
@@ -251,25 +251,26 @@ test('crossings beyond what a subject may have raise nothing and are counted in 
     anchor: 'center',
   });
   /** Goes to and fro over the line, two frames on each side. */
-  const toAndFro = Array.from({ length: 40 }, (_, seq) =>
+  const toAndFro = Array.from({ length: 340 }, (_, seq) =>
     frameOf(seq, [object('person', 'a1-1', seq % 4 < 2 ? 0.4 : 0.6)]),
   );
-  let left = 3;
   const start = { prepared: prepareRules([line], task), position: 0, createdMs: 1, endedMs: undefined };
-  const judging = new Judging({
-    ...start,
-    state: nothingJudged(),
-    newest: undefined,
-    mayCross: () => (left -= 1) >= 0,
-  });
-  judging.add(toAndFro.slice(0, 30));
-  expect(judging.changes).toHaveLength(6);
-  const { overPace } = judging;
+  const judged = (state: ReturnType<Judging['state']>, frames: typeof toAndFro) => {
+    const judging = new Judging({ ...start, state, newest: state.newest });
+    judging.add(frames);
+    return judging;
+  };
+  const [minute, next] = [toAndFro.slice(0, 300), toAndFro.slice(300)];
+  const first = judged(nothingJudged(), minute);
+  expect(first.changes).toHaveLength(2 * CROSSINGS_A_MINUTE);
+  const { overPace } = first;
   expect(overPace).toBeGreaterThan(5);
-  left = 10;
-  judging.takeChanges();
-  judging.add(toAndFro.slice(30));
-  const [opened, closed] = judging.changes;
+  // In any pieces, and when they are judged again, the same alarms are raised.
+  const half = judged(nothingJudged(), minute.slice(0, 120));
+  const rest = judged(decodeJudging(encodeJudging(half.state())), minute.slice(120));
+  expect([...half.changes, ...rest.changes]).toEqual(first.changes);
+  const later = judged(decodeJudging(encodeJudging(first.state())), next);
+  const [opened, closed] = later.changes;
   expect(opened?.alarm).toMatchObject({ suppressed: overPace });
   expect(closed?.alarm).toMatchObject({ alarmId: opened?.alarm.alarmId, closedBy: 'cleared' });
 });

@@ -6,10 +6,11 @@ import { isNewer, judgeOf } from './rules.ts';
 import type { Judge } from './rules.ts';
 import { close } from './rules/alarm.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
-import type { AlarmChange, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
+import type { AlarmChange, JudgedTask, Rule, RuleState } from './rules/state.ts';
 import { stepBack } from './rules/step-back.ts';
 import type { FoldedFrame } from './state.ts';
-import type { ObjectView } from './tracks.ts';
+import { readObjects, watched } from './watched-frame.ts';
+import type { WatchedFrame } from './watched-frame.ts';
 
 /** A rule that applies to a task. */
 export interface TaskRule extends Rule {
@@ -44,9 +45,16 @@ interface JudgingState {
   rules: RuleProgress[];
   /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
   newest?: { seq: number; timeMs: number } | undefined;
+  /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
+  crossings?: { minute: number; count: number } | undefined;
 }
 
-const always = () => true;
+/**
+ * Alarms of crossings in a minute of a task, over all its rules. It counts by the times of frames and is part of the
+ * state, so frames that are judged late or again raise the same alarms.
+ */
+export const CROSSINGS_A_MINUTE = 60;
+const MINUTE_MS = 60_000;
 
 export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
 
@@ -73,8 +81,6 @@ interface JudgingStart {
   newest: { seq: number; timeMs: number } | undefined;
   createdMs: number;
   endedMs: number | undefined;
-  /** Whether the subject may have one more alarm of a crossing now; absent: always. */
-  mayCross?: (() => boolean) | undefined;
 }
 
 interface ActiveRule extends RuleProgress {
@@ -103,14 +109,14 @@ export class Judging {
   #hasChanged = false;
   #setBackMs = 0;
   #overPace = 0;
-  #mayCross: () => boolean;
+  #crossings: JudgingState['crossings'];
 
   constructor(start: JudgingStart) {
     const { prepared, state, newest } = start;
     // The newest time of the fold may be that of a clock which was ahead.
     this.#newest = state.newest && newest?.seq === state.newest.seq ? state.newest : newest;
     this.#hasEnded = state.hasEnded;
-    this.#mayCross = start.mayCross ?? always;
+    this.#crossings = state.crossings && { ...state.crossings };
     const known = new Map(state.rules.map((rule) => [`${rule.id}/${rule.version}`, rule]));
     this.#rules = state.hasEnded ? [] : prepared.flatMap((one) => activeRule(one, known, start));
     const kept = new Set(this.#rules.map(({ id, version }) => `${id}/${version}`));
@@ -156,14 +162,9 @@ export class Judging {
     return this.#newest;
   }
 
-  /** Crossings that were left out because their subject had too many alarms. */
+  /** Crossings that were left out because there were too many within a minute. */
   get overPace(): number {
     return this.#overPace;
-  }
-
-  /** What it raises from now on is not stored, so it does not count. */
-  becomeHint(): void {
-    this.#mayCross = always;
   }
 
   /** Takes the changes that were collected. */
@@ -202,19 +203,24 @@ export class Judging {
       const { id, version, kind, from } = rule;
       return { id, version, kind, from, state: this.#upToDate(rule) };
     });
-    return { hasEnded: this.#hasEnded, rules, newest: this.#newest };
+    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, crossings: this.#crossings };
   }
 
   #add(frame: WatchedFrame): void {
     const { seq, timeMs, position } = frame;
-    if (this.#newest && !isNewer(frame, this.#newest)) return;
+    if (this.#newest && !isNewer(frame, this.#newest)) {
+      // Of two frames of one time the second is not judged, but it is the newest one.
+      if (seq > this.#newest.seq) this.#newest = { seq, timeMs };
+      return;
+    }
     if (this.#newest && timeMs < this.#newest.timeMs) this.#setBack(timeMs, this.#newest.timeMs);
     const objects = frame.seen ?? readObjects(frame, this.#labels);
     if (objects.length > 0 || this.#seesAll || this.#isAtWork) {
       const judged = frameOf({ seq, timeMs }, objects);
       for (const rule of this.#rules) {
         if (position <= rule.from || !isConcerned(rule, judged.byLabel)) continue;
-        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged));
+        const { raisedMs } = rule.state;
+        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged), raisedMs);
       }
       this.#isAtWork = this.#rules.some(isAtWork);
     }
@@ -241,60 +247,33 @@ export class Judging {
       this.changes.push({ id, version, kind, alarm });
   }
 
-  #keep({ id, version, kind, state }: RuleProgress, changes: readonly AlarmChange[]): void {
+  #keep({ id, version, kind, state }: RuleProgress, changes: readonly AlarmChange[], raisedMs?: number): void {
     /** Each crossing opens and closes in one: both go, or none. */
     let leftOut: string | undefined;
+    let isRaised = kind !== 'line_crossed';
     for (const alarm of changes) {
-      if (kind === 'line_crossed' && alarm.closedMs === undefined && !this.#mayCross()) {
+      if (kind === 'line_crossed' && alarm.closedMs === undefined && !this.#mayCross(alarm.openedMs)) {
         leftOut = alarm.alarmId;
         this.#overPace += 1;
         state.suppressed += 1 + alarm.suppressed;
         state.suppressedTotal += 1;
       }
-      if (alarm.alarmId !== leftOut) this.changes.push({ id, version, kind, alarm });
+      if (alarm.alarmId === leftOut) continue;
+      isRaised = true;
+      this.changes.push({ id, version, kind, alarm });
     }
+    // The interval of the rule begins with an alarm, and not with one that was left out.
+    if (leftOut !== undefined && !isRaised) state.raisedMs = raisedMs;
+  }
+
+  #mayCross(atMs: number): boolean {
+    const minute = Math.floor(atMs / MINUTE_MS);
+    if (this.#crossings?.minute !== minute) this.#crossings = { minute, count: 0 };
+    if (this.#crossings.count >= CROSSINGS_A_MINUTE) return false;
+    this.#crossings.count += 1;
+    return true;
   }
 }
-
-/** A frame whose objects another reader reads as well: they are decoded once. */
-export interface WatchedFrame extends FoldedFrame {
-  seen?: SeenObject[];
-}
-
-function watched(frame: FoldedFrame, labels: ReadonlySet<string>): WatchedFrame {
-  const { seq, timeMs, position } = frame;
-  const copy: WatchedFrame = {
-    seq,
-    timeMs,
-    position,
-    eachObject: (take) => {
-      const seen: SeenObject[] = (copy.seen = []);
-      frame.eachObject((object) => {
-        if (labels.has(object.label)) seen.push(seenObject(object));
-        take(object);
-      });
-    },
-  };
-  return copy;
-}
-
-function readObjects({ eachObject }: FoldedFrame, labels: ReadonlySet<string>): SeenObject[] {
-  const seen: SeenObject[] = [];
-  eachObject((object) => {
-    if (labels.has(object.label)) seen.push(seenObject(object));
-  });
-  return seen;
-}
-
-const seenObject = ({ label, trackId, score, cx, cy, width, height }: ObjectView): SeenObject => ({
-  label,
-  trackId,
-  score,
-  cx,
-  cy,
-  width,
-  height,
-});
 
 function activeRule(
   { rule, judge }: PreparedRule,

@@ -124,9 +124,17 @@ async function awayJob(more: object = { give_up_after_s: 3600 }) {
 /** Lets an hour pass for a parked job; one that is connected to just now is waited for. */
 const afterAnHour = (jobId: string) =>
   until(async () => {
-    const away = world.db('jobs').where({ job_id: jobId }).whereNotNull('parked_until');
-    return (await away.update({ away_since: world.db.raw(`away_since - interval '1 hour'`) })) === 1;
+    const hourAgo = world.db.raw(`away_since - interval '1 hour'`);
+    return (await parkedRow(jobId).update({ away_since: hourAgo })) === 1;
   });
+
+/** While no worker has connected to it again. */
+const parkedRow = (jobId: string) => world.db('jobs').where({ job_id: jobId }).whereNotNull('parked_until');
+const heldByAnother = () => ({
+  claim: world.db.raw('gen_random_uuid()'),
+  claimed_at: world.db.fn.now(),
+  lease_until: world.db.raw(`now() + interval '10 seconds'`),
+});
 
 test('a stream that is away for long has no slot, says so, and goes on when its camera is back', async () => {
   const { camera, jobId } = await awayJob();
@@ -203,6 +211,17 @@ test('is away since the same frame for the worker that takes over', async () => 
   await afterAnHour(jobId);
   expect(await inference.ended(jobId)).toMatchObject({ status: 'failed', error: 'source_lost' });
   camera.switchOn();
+});
+
+test('is connected to after a worker of the release before had it, which clears no time', async () => {
+  const { camera, jobId } = await awayJob();
+  const held = { attempt: world.db.raw('attempt + 1'), ...heldByAnother() };
+  await until(async () => (await parkedRow(jobId).update(held)) === 1);
+  camera.switchOn();
+  const before = framesOf(jobId).length;
+  const hourAgo = world.db.raw(`away_since - interval '1 hour'`);
+  await world.db('jobs').where({ job_id: jobId }).update({ away_since: hourAgo, lease_until: world.db.fn.now() });
+  await until(() => framesOf(jobId).length > before + 2);
 });
 
 test('a job without a time of its own keeps its slot until it fails', async () => {

@@ -3,7 +3,7 @@ import { claimDue } from '@vision/shared/db/leases';
 import type { JobRecord } from '../domain/job.ts';
 import { columnsOfFences, fenced } from './held-jobs.ts';
 import type { Fence } from './held-jobs.ts';
-import { IS_GIVEN_UP, IS_RESTING, toRecord } from './jobs.ts';
+import { IS_ASIDE, IS_GIVEN_UP, IS_RESTING, toRecord } from './jobs.ts';
 import type { JobRow } from './jobs.ts';
 
 /** Jobs that must end: stopped by their callers, given up, or with a stored ending that is not published yet. */
@@ -22,7 +22,7 @@ const WAITING = `(${UNDECIDED} and not ${IS_SUSPECT})`;
  * An accepted job that no worker with capacity for its kind has claimed goes to any worker with a free slot. A parked
  * stream has given its capacity back, so it waits for capacity.
  */
-const LEFT = `(due.lease_until < now() - interval '2 seconds' and parked_until is null)`;
+const LEFT = `(due.lease_until < now() - interval '2 seconds' and not ${IS_ASIDE})`;
 const CONDITIONS = {
   ending: ENDING,
   waiting: WAITING,
@@ -33,11 +33,12 @@ const CONDITIONS = {
   streams: `(${WAITING} and source_kind = 'stream')`,
   'streams-left': `(${WAITING} and source_kind = 'stream' and ${LEFT})`,
   suspects: `(${UNDECIDED} and ${IS_SUSPECT})`,
-  'suspects-left': `(${UNDECIDED} and ${IS_SUSPECT} and due.lease_until < now() - interval '60 seconds' and parked_until is null)`,
+  'suspects-left': `(${UNDECIDED} and ${IS_SUSPECT} and due.lease_until < now() - interval '60 seconds' and not ${IS_ASIDE})`,
 } as const;
 export type Claimable = keyof typeof CONDITIONS;
 
 const SET = `, claim = gen_random_uuid(), held_by = :worker, held_alone = :isAlone, claimed_at = now(), parked_until = null,
+  parked_attempt = case when parked_attempt = attempt then attempt + 1 end,
   deaths = case when ${LASTED} then '{}' when ${DIED} then deaths || attempt else deaths end,
   strikes = case when ${LASTED} then '{}' when ${DIED} and held_alone then strikes || attempt else strikes end`;
 /** The job that outlived most processes first; the newest of them, as it came before the trouble. */

@@ -230,6 +230,7 @@ export async function parkJob(
     held_by: null,
     claim: db.raw('gen_random_uuid()'),
     behind_since: null,
+    parked_attempt: fence.attempt,
     away_since: db.raw('now() - make_interval(secs => :secs)', since),
     parked_until: db.raw(
       `least(now() + make_interval(secs => :reopenS),

@@ -29,6 +29,7 @@ export interface JobRow {
   snapshots: boolean;
   give_up_after_s: number | null;
   away_since: Date | null;
+  parked_attempt: number | null;
   claimed_at: Date | null;
   behind_since: Date | null;
   ending: StoredEnding | null;
@@ -108,15 +109,17 @@ export async function markStopping(db: Knex, jobId: string): Promise<void> {
     .update({ status: 'stopping', updated_at: db.fn.now() });
 }
 
+/** Put aside, and claimed by nobody since: the claim of an earlier release leaves `parked_until` as it is. */
+export const IS_ASIDE = '(parked_until is not null and parked_attempt is not distinct from attempt)';
 /** A stream that is away for long: no worker holds it. Whoever holds a job of which that was so has its slot again. */
-const IS_PARKED = `(parked_until is not null and lease_until <= now() and status in ('queued', 'running'))`;
+const IS_PARKED = `(${IS_ASIDE} and lease_until <= now() and status in ('queued', 'running'))`;
 /**
  * A parked stream that is not due. What lies further ahead than any pause was written while the clock of the database
  * was ahead.
  */
-export const IS_RESTING = `coalesce(parked_until > now() and parked_until < now() + interval '1 hour', false)`;
+export const IS_RESTING = `(${IS_ASIDE} and parked_until > now() and parked_until < now() + interval '1 hour')`;
 /** A parked stream whose time is over: it ends without another connection, and so without a slot. */
-export const IS_GIVEN_UP = `(parked_until is not null and away_since + make_interval(secs => give_up_after_s) <= now())`;
+export const IS_GIVEN_UP = `(${IS_ASIDE} and away_since + make_interval(secs => give_up_after_s) <= now())`;
 
 /** Jobs that have not ended and take a slot, and the live streams among them. */
 export async function countActive(db: Knex): Promise<ActiveJobs> {
@@ -202,9 +205,14 @@ export function toRecord(row: JobRow): JobRecord {
     strikes: row.strikes.length,
     hasSnapshots: row.snapshots,
     giveUpAfterS: row.give_up_after_s ?? undefined,
-    awayMs:
-      row.away_since && row.claimed_at ? Math.max(0, row.claimed_at.getTime() - row.away_since.getTime()) : undefined,
+    awayMs: awayMsOf(row),
     traceparent: row.traceparent,
     tracestate: row.tracestate,
   };
+}
+
+/** A worker of an earlier release that had the job meanwhile leaves `away_since` as it is, whatever frames came. */
+function awayMsOf({ away_since: since, claimed_at: claimedAt, parked_attempt: ofAttempt, attempt }: JobRow) {
+  if (!since || !claimedAt || ofAttempt !== attempt) return undefined;
+  return Math.max(0, claimedAt.getTime() - since.getTime());
 }

@@ -224,6 +224,18 @@ test('is connected to after a worker of the release before had it, which clears 
   await until(() => framesOf(jobId).length > before + 2);
 });
 
+test('is connected to by the worker that takes it over from a reopening, however long it was away', async () => {
+  const { camera, jobId } = await awayJob();
+  const hourAgo = world.db.raw(`away_since - interval '1 hour'`);
+  const reopened = { parked_until: null, away_since: hourAgo, ...heldByAnother() };
+  await until(async () => (await parkedRow(jobId).update(reopened)) === 1);
+  camera.switchOn();
+  const before = framesOf(jobId).length;
+  // That worker dies before Kafka has acknowledged a frame.
+  await world.db('jobs').where({ job_id: jobId }).update({ lease_until: world.db.fn.now() });
+  await until(() => framesOf(jobId).length > before + 2);
+});
+
 test('a job without a time of its own keeps its slot until it fails', async () => {
   await inference.close();
   inference = await world.start({ ...quick, SOURCE_GIVE_UP_MS: '1500' });

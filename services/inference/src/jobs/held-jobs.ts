@@ -1,5 +1,6 @@
 import { inLinkedTrace } from './linked-trace.ts';
 import { endSuspicion, retractDeaths } from '../db/claim-jobs.ts';
+import type { Claimable } from '../db/claim-jobs.ts';
 import { fenceKey, renewJobs } from '../db/held-jobs.ts';
 import type { Fence } from '../db/held-jobs.ts';
 import type { JobRecord } from '../domain/job.ts';
@@ -15,7 +16,7 @@ export interface HeldJobs {
   /** Live streams among them. */
   live: () => number;
   /** Begins the work on a job that was claimed; it is held until `untilMs` of the monotonic clock, unless renewed. */
-  take: (job: JobRecord, untilMs: number, isSuspect?: boolean) => void;
+  take: (job: JobRecord, untilMs: number, which: Claimable) => void;
   /** Whether a suspect is here that has not run for long enough yet: nothing is taken beside it. */
   hasSuspect: () => boolean;
   /** Stores which attempts this process survived, and which suspects have run for long enough. */
@@ -48,20 +49,20 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
   return {
     size: () => held.size,
     live: () => [...held].filter(({ job }) => job.source.kind === 'stream').length,
-    take: (job, untilMs, isSuspect = false) => {
+    take: (job, untilMs, which) => {
       const hold = createHold({ untilMs, onExpired: () => signals.jobFenced(job) });
       if (job.status === 'stopping') hold.requestStop();
       if (graceAtTakeMs !== undefined) hold.letGo(graceAtTakeMs);
-      const work = inLinkedTrace('job attempt', traceOf(job), () => workOnJob(deps, job, hold)).catch(
-        (error: unknown) => {
-          logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
-        },
-      );
+      const work = inLinkedTrace('job attempt', traceOf(job), () =>
+        workOnJob(deps, job, hold, which === 'ending'),
+      ).catch((error: unknown) => {
+        logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
+      });
       const taken: HeldJob = {
         job,
         hold,
         progressDue: 0,
-        suspectUntil: isSuspect ? performance.now() + SUSPECT_MS : undefined,
+        suspectUntil: which.startsWith('suspects') ? performance.now() + SUSPECT_MS : undefined,
         done: work,
       };
       taken.done = work.finally(() => {

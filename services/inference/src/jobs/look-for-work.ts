@@ -108,6 +108,6 @@ async function claim({ db, settings }: WorkDeps, held: HeldJobs, what: Omit<JobC
   if (what.limit <= 0) return 0;
   const untilMs = heldUntil(settings);
   const claimed = await claimJobs(db, { ...what, leaseMs: settings.leaseMs });
-  for (const job of claimed) held.take(job, untilMs, what.which.startsWith('suspects'));
+  for (const job of claimed) held.take(job, untilMs, what.which);
   return claimed.length;
 }

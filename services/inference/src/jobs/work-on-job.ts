@@ -21,12 +21,12 @@ export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger' | 'progress'>;
 /**
  * Works on one job until it ends, another attempt has it, or this worker yields it. The ending is stored before the
  * end-of-stream marker is published, so a worker that takes the job over in between publishes the same marker and no
- * frame.
+ * frame. A stream that was claimed to be ended (`isToEnd`) is not connected to.
  */
-export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<void> {
+export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold, isToEnd = false): Promise<void> {
   const end = job.ending
     ? { ending: job.ending, framesPublished: job.framesPublished, framesPartition: job.framesPartition }
-    : await workToEnd(deps, job, hold);
+    : await workToEnd(deps, job, hold, isToEnd);
   if (end && (await announce(deps, job, hold, end))) return;
   await release(deps, job);
 }
@@ -39,12 +39,13 @@ interface End {
 }
 
 /** Works until the job ends, and stores how; undefined when it goes on elsewhere. */
-async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<End | undefined> {
+async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold, isToEnd: boolean): Promise<End | undefined> {
   let progress = startOf(job);
-  const outcome = await run(deps, job, hold, (next) => {
+  const noteProgress = (next: JobProgress) => {
     progress = next;
     deps.progress.note(job, next);
-  });
+  };
+  const outcome = await run(deps, job, hold, { isToEnd, noteProgress });
   if (!outcome) return undefined;
   const ending = { ...outcome, attempt: job.attempt, frames: progress.ofAttempt };
   const stored = await whileHeld(hold, () => storeEnding(deps.db, job, { ending, progress }));
@@ -58,7 +59,7 @@ async function run(
   deps: WorkDeps,
   job: JobRecord,
   hold: Hold,
-  noteProgress: (progress: JobProgress) => void,
+  { isToEnd, noteProgress }: { isToEnd: boolean; noteProgress: (progress: JobProgress) => void },
 ): Promise<JobEnding | undefined> {
   try {
     const begun = await retryUntil(() => begin(deps, job), { signal: hold.reading });
@@ -68,8 +69,9 @@ async function run(
       deps.signals.jobCondemned(job, job.strikes);
       return { status: 'failed', error: 'worker_crashed' };
     }
-    // Its time was over before a worker had room for another connection.
-    if (isGivenUp(job)) return { status: 'failed', error: 'source_lost' };
+    // Its time was over before a worker had room for another connection. Any other claim makes one: frames may have come
+    // that Kafka has not acknowledged.
+    if (isToEnd && isGivenUp(job)) return { status: 'failed', error: 'source_lost' };
     if (job.awayMs === undefined) deps.signals.jobStarted(job);
     await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, noteProgress);
     if (!hold.reading.aborted) return { status: 'succeeded' };

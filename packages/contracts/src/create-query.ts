@@ -41,10 +41,10 @@ export const createStreamQuery = createVideoQuery.extend({
     .meta({ type: 'integer', minimum: giveUpBounds.minS, maximum: giveUpBounds.maxS })
     .describe(
       'Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 ' +
-        '(`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes holds no capacity and ' +
-        'is connected to about once a minute, when there is capacity; the task stays `running`. `GET …/source` says ' +
-        'when the last frame came and when the task fails. It is part of the request: a repeat with another value is ' +
-        'rejected.',
+        '(`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes takes capacity only ' +
+        'for single connections, about once a minute while there is capacity; the task stays `running`. `GET …/source` ' +
+        'says when the last frame came and when the task fails. It is part of the request: a repeat with another value ' +
+        'is rejected.',
     ),
 });
 

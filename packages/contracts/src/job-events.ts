@@ -24,7 +24,7 @@ const sourceChangedData = z.object({
   since_ms: z.int().min(0).describe('Unix time since which the state holds, in milliseconds'),
   state: sourceState.describe(
     '`streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait for this worker. ' +
-      '`reconnecting`: the connection was lost. `waiting`: away for long; no capacity slot is held. ' +
+      '`reconnecting`: the connection was lost. `waiting`: away for long; a slot is held only while it is connected to. ' +
       '`processing`: frames of an uploaded video are read',
   ),
   // A string, because an older consumer has to read the reasons of a newer backend.

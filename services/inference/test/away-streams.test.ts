@@ -98,6 +98,18 @@ async function startCamera() {
   };
 }
 
+/** Cameras that take connections and send nothing. */
+async function startDark() {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }) => void asked.push(url));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cameras.push(closable(server, new Set()));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connectionsTo: (path: string) => asked.filter((url) => url === path).length,
+  };
+}
+
 const jobFor = (url: string, more: object = {}) => ({
   job_id: randomUUID(),
   scene_code: 'person_vehicle',
@@ -175,6 +187,44 @@ test('its slot goes to another stream, and it waits for one like any other', asy
   expect(await inference.read(jobId)).toMatchObject({ status: 'running' });
   await inference.stop(other.job_id);
   await until(() => framesOf(jobId).length > before + 2);
+});
+
+test('a job that was accepted comes before it', async () => {
+  await inference.close();
+  inference = await world.start({ ...quick, SOURCE_REOPEN_MS: '60000' });
+  const { camera, jobId } = await awayJob();
+  const neighbour = await startCamera();
+  const other = jobFor(neighbour.url);
+  await until(async () => (await inference.submit(other)).status < 300);
+  await until(() => framesOf(other.job_id).length > 2);
+  await inference.close();
+  // Both are due, and it has been for longer.
+  const aMinuteAgo = world.db.raw(`now() - interval '1 minute'`);
+  expect(await parkedRow(jobId).update({ parked_until: aMinuteAgo, lease_until: aMinuteAgo })).toBe(1);
+  const [before, connections] = [framesOf(other.job_id).length, camera.connections()];
+  inference = await world.start(quick);
+  await until(() => framesOf(other.job_id).length > before + 2);
+  expect(camera.connections()).toBe(connections);
+});
+
+test('many that are away at once leave slots free', async () => {
+  await inference.close();
+  const places = { JOBS_PER_WORKER: '4', LIVE_JOBS_PER_WORKER: '4' };
+  inference = await world.start({ ...quick, ...places, SOURCE_OPEN_MS: '300' });
+  const { url, connectionsTo } = await startDark();
+  const jobs = Array.from({ length: 4 }, (_, at) => jobFor(`${url}/${at}`, { give_up_after_s: 3600 }));
+  for (const job of jobs) expect((await inference.submit(job)).status).toBe(201);
+  const ids = jobs.map(({ job_id: id }) => id);
+  const isParked = () => world.db('jobs').whereIn('job_id', ids).whereNotNull('parked_attempt').select('job_id');
+  await until(async () => (await isParked()).length === 4);
+  const counts = () => jobs.map((_, at) => connectionsTo(`/${at}`));
+  const before = counts();
+  let least = 4;
+  await until(async () => {
+    least = Math.min(least, await freeSlots());
+    return counts().every((count, at) => count > (before[at] ?? 0) + 2);
+  });
+  expect(least).toBeGreaterThanOrEqual(2);
 });
 
 test('fails when its time is over, also when no slot is free', async () => {

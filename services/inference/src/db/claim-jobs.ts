@@ -17,12 +17,10 @@ const DIED = `(held_by is not null and held_by <> :worker and claimed_at > now()
 const LASTED = `(held_by is not null and claimed_at <= now() - interval '1 hour')`;
 /** One process may end for many reasons; two that held the same job make it a suspect. */
 const IS_SUSPECT = `(not ${LASTED} and cardinality(deaths) + (${DIED})::int >= 2)`;
-const WAITING = `(${UNDECIDED} and not ${IS_SUSPECT})`;
-/**
- * An accepted job that no worker with capacity for its kind has claimed goes to any worker with a free slot. A parked
- * stream has given its capacity back, so it waits for capacity.
- */
-const LEFT = `(due.lease_until < now() - interval '2 seconds' and not ${IS_ASIDE})`;
+/** Accepted against a slot, and held by nobody. */
+const WAITING = `(${UNDECIDED} and not ${IS_SUSPECT} and not ${IS_ASIDE})`;
+/** An accepted job that no worker with capacity for its kind has claimed goes to any worker with a free slot. */
+const LEFT = `(due.lease_until < now() - interval '2 seconds')`;
 const CONDITIONS = {
   ending: ENDING,
   waiting: WAITING,
@@ -32,6 +30,8 @@ const CONDITIONS = {
   // A worker without space for one more file takes none, however long it has waited.
   streams: `(${WAITING} and source_kind = 'stream')`,
   'streams-left': `(${WAITING} and source_kind = 'stream' and ${LEFT})`,
+  // It has given its slot back, so it comes after those that were accepted.
+  parked: `(${UNDECIDED} and not ${IS_SUSPECT} and ${IS_ASIDE})`,
   suspects: `(${UNDECIDED} and ${IS_SUSPECT})`,
   'suspects-left': `(${UNDECIDED} and ${IS_SUSPECT} and due.lease_until < now() - interval '60 seconds' and not ${IS_ASIDE})`,
 } as const;

@@ -15,6 +15,8 @@ export interface HeldJobs {
   size: () => number;
   /** Live streams among them. */
   live: () => number;
+  /** Streams that were away for long when they were taken, until a frame of them is stored. */
+  reopened: () => number;
   /** Begins the work on a job that was claimed; it is held until `untilMs` of the monotonic clock, unless renewed. */
   take: (job: JobRecord, untilMs: number, which: Claimable) => void;
   /** Whether a suspect is here that has not run for long enough yet: nothing is taken beside it. */
@@ -36,6 +38,7 @@ interface HeldJob {
   progressDue: number;
   /** Until when nothing is taken beside it, by the monotonic clock; undefined unless it is a suspect. */
   suspectUntil: number | undefined;
+  isReopened: boolean;
   done: Promise<void>;
 }
 
@@ -49,6 +52,7 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
   return {
     size: () => held.size,
     live: () => [...held].filter(({ job }) => job.source.kind === 'stream').length,
+    reopened: () => [...held].filter(({ isReopened }) => isReopened).length,
     take: (job, untilMs, which) => {
       const hold = createHold({ untilMs, onExpired: () => signals.jobFenced(job) });
       if (job.status === 'stopping') hold.requestStop();
@@ -63,6 +67,7 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
         hold,
         progressDue: 0,
         suspectUntil: which.startsWith('suspects') ? performance.now() + SUSPECT_MS : undefined,
+        isReopened: which !== 'ending' && job.awayMs !== undefined,
         done: work,
       };
       taken.done = work.finally(() => {
@@ -130,7 +135,10 @@ async function renew({ db, liveSnapshots, progress, settings }: WorkDeps, held: 
   const rows = await renewJobs(db, states, { leaseMs, timeoutMs: renewalTimeout(leaseMs - leaseMarginMs) });
   for (const state of states) if (state.progress) progress.stored(state, state.progress);
   for (const [index, one] of held.entries()) {
-    if (states[index]?.progress) one.progressDue = begun + PROGRESS_MS;
+    if (states[index]?.progress) {
+      one.progressDue = begun + PROGRESS_MS;
+      one.isReopened = false;
+    }
     const row = rows.get(fenceKey(one.job));
     if (row === undefined) one.hold.lose();
     else one.hold.renewed(begun + Math.min(row.leaseLeftMs, leaseMs) - leaseMarginMs);

@@ -18,6 +18,8 @@ const ENDINGS_AT_ONCE = 20;
 // What a worker that is alone may take up was submitted or stopped through its own process, which rings, or was left by
 // a dead one.
 const POLLS_PER_LOOK_ALONE = 4;
+// Parked streams that a worker connects to at once: each has a slot until its connection has a frame or ends.
+const REOPENED_AT_ONCE = 2;
 
 /** How one worker looks for work, and tells the others that it is there. */
 export interface Looks {
@@ -75,11 +77,18 @@ async function claimWaiting(deps: WorkDeps, held: HeldJobs, worker: string): Pro
   const room = roomFor(places, { jobs: held.size(), live: held.live() });
   const slots = deps.files.slots() - (held.size() - held.live());
   const all = places.jobs - held.size();
-  const claimed = await claim(deps, held, { worker, ...claimIn(room, { all, slots }) });
+  const accepted = await claim(deps, held, { worker, ...claimIn(room, { all, slots }) });
+  const claimed = accepted + (await claim(deps, held, { worker, which: 'parked', limit: reopenable(places, held) }));
   // Suspects come last, and one at a time. One that no idle worker takes is accepted all the same.
   const isAlone = held.size() === 0;
   if (claimed > 0 || all <= 0 || slots <= 0) return;
   await claim(deps, held, { worker, which: isAlone ? 'suspects' : 'suspects-left', limit: 1, isAlone });
+}
+
+/** Parked streams that may be connected to now. */
+function reopenable(places: Places, held: HeldJobs): number {
+  const { stream } = roomFor(places, { jobs: held.size(), live: held.live() });
+  return Math.min(stream, REOPENED_AT_ONCE - held.reopened());
 }
 
 /** Files have no more places than the space for their copies allows. */

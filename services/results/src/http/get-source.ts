@@ -25,9 +25,9 @@ const source = z
     state: z
       .enum(states)
       .describe(
-        '`waiting`: no connection is attempted yet; or the stream has been away for over ten minutes, holds no ' +
-          'capacity and is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. `streaming`: frames ' +
-          'arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. ' +
+        '`waiting`: no connection is attempted yet; or the stream has been away for over ten minutes and ' +
+          'is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. ' +
+          '`streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. ' +
           '`reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: ' +
           'the inference backend does not report it. `ended`: the task has ended',
       ),

@@ -21,7 +21,7 @@ import type { LiveSnapshotHolder } from '../use-cases/live-snapshots.ts';
 import type { SourceReport } from '../use-cases/source-reports.ts';
 import { createFrameNumbers } from './frame-numbers.ts';
 import type { FrameNumbers } from './frame-numbers.ts';
-import { factsOf, giveUpMsOf } from './source-facts.ts';
+import { factsOf, giveUpMsOf, parkMsOf } from './source-facts.ts';
 import type { SourceView } from './source-facts.ts';
 
 const PROBE_MS = 10_000;
@@ -256,8 +256,7 @@ function watchSource(
       ...live,
       sampling,
       giveUpMs: giveUpMsOf(job, live),
-      // A job without a time of its own fails before.
-      parkMs: job.giveUpAfterS === undefined ? undefined : live.parkMs,
+      parkMs: parkMsOf(job, settings),
     },
     signal,
   );

@@ -13,6 +13,18 @@ export interface SourceView {
 export const giveUpMsOf = ({ giveUpAfterS }: JobRecord, live: LiveSettings): number =>
   giveUpAfterS === undefined ? live.giveUpMs : giveUpAfterS * 1000;
 
+/**
+ * Time without a frame after which a live stream yields its slot; undefined: it never does. It does only where it can
+ * be connected to again a few times before it fails.
+ */
+export function parkMsOf(
+  job: JobRecord,
+  { live, reopenMs }: { live: LiveSettings; reopenMs: number },
+): number | undefined {
+  if (job.giveUpAfterS === undefined || live.parkMs === undefined) return undefined;
+  return giveUpMsOf(job, live) - live.parkMs < 2 * reopenMs ? undefined : live.parkMs;
+}
+
 /** What a live source does, for its reports. */
 export function factsOf(
   health: LiveHealth,

@@ -43,7 +43,8 @@ export const createStreamQuery = createVideoQuery.extend({
       'Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 ' +
         '(`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes takes capacity only ' +
         'for single connections, about once a minute while there is capacity; the task stays `running`. `GET …/source` ' +
-        'says when the last frame came and when the task fails. It is part of the request: a repeat with another value ' +
+        'says when the last frame came and when the task fails: after ten minutes where the inference backend does not ' +
+        'have this feature, as during an upgrade. It is part of the request: a repeat with another value ' +
         'is rejected.',
     ),
 });

@@ -79,6 +79,21 @@ test('a backend that does not name the feature is not sent the time', async () =
   await service.stop();
 });
 
+test.each([
+  ['', 1],
+  ['?snapshots=tracks', 2],
+  ['?give_up_after_s=600&snapshots=tracks', 3],
+])('a backend that refuses the form of a job is sent it once for each optional field less: %s', async (query, sent) => {
+  const requests: object[] = [];
+  world.backend.onSubmit = (request) => {
+    requests.push(request);
+    return 'refuse_form';
+  };
+  await create(query);
+  expect(requests).toHaveLength(sent);
+  expect(new Set(requests.map((request) => Object.keys(request).length)).size).toBe(sent);
+});
+
 test.each<[string, (keyof NewJob)[], (keyof NewJob)[]]>([
   ['the time', ['give_up_after_s'], ['snapshots']],
   ['the time and snapshots', ['give_up_after_s', 'snapshots'], []],

@@ -77,7 +77,8 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
 export async function handOver(deps: SubmitDeps, submission: Submission): Promise<HandedOver> {
   const { task, time } = submission;
   const job = jobOf(submission);
-  const outcome = await submitWithout(deps, job, time, refusable);
+  const sent = refusable.filter((field) => job[field] !== undefined);
+  const outcome = await submitWithout(deps, job, time, sent);
   crashPoint('tasks.submit.sent');
   return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
 }
@@ -97,7 +98,6 @@ async function submitWithout(
 ): Promise<SubmitOutcome> {
   const outcome = await deps.inference.submitJob(job, time.leftMs());
   if (outcome.outcome !== 'refused' || outcome.reason !== 'request_invalid' || field === undefined) return outcome;
-  if (job[field] === undefined) return submitWithout(deps, job, time, others);
   return submitWithout(deps, { ...job, [field]: undefined }, time, others);
 }
 

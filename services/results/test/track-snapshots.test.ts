@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
+import { dayOfTask } from '@vision/contracts/ids';
 import { snapshotTaken } from '@vision/contracts/job-events';
 import type { SnapshotTakenData } from '@vision/contracts/job-events';
 import { trackSnapshotKey } from '@vision/contracts/track-snapshots';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
+import { imagesOfTask } from '../src/db/track-snapshots.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { deleteTasks } from '../src/use-cases/delete-tasks.ts';
@@ -232,6 +234,40 @@ test('images of a deleted task leave the store with it, and one that arrives lat
   expect(await objectsOf(other)).toEqual([kept]);
   const listed = results.database.db('unindexed_objects').whereLike('object_key', `%${task}%`);
   expect(await listed.pluck<string[]>('object_key')).toEqual([]);
+});
+
+test('images of one task are found among many that wait for the sweep', async () => {
+  const { db } = results.database;
+  const taskId = newTaskId();
+  const day = dayOfTask(taskId) ?? '';
+  const listed = (task: string) => `'${own}${day}/' || ${task} || '/a1-1-1xabc.jpg'`;
+  await db.raw(
+    `insert into unindexed_objects (object_key, day)
+     select ${listed('gen_random_uuid()')}, :day::date from generate_series(1, 5000)
+      union all select ${listed(`'${taskId}'`)}, :day::date`,
+    { day },
+  );
+  await db.raw('analyze unindexed_objects');
+  await db.transaction(async (tx) => {
+    expect(await imagesOfTask(tx, { day, taskId }, 500)).toEqual([`${own}${day}/${taskId}/a1-1-1xabc.jpg`]);
+    const { rows } = await tx.raw<{ rows: { read: number }[] }>(
+      `select (seq_tup_read + idx_tup_fetch)::int as read
+         from pg_stat_xact_user_tables where relname = 'unindexed_objects'`,
+    );
+    expect(rows[0]?.read).toBeLessThan(50);
+  });
+  await db('unindexed_objects').whereLike('object_key', '%/a1-1-1xabc.jpg').delete();
+});
+
+test('the store is asked whose bucket it is once for all tasks of a request', async () => {
+  const { db } = results.database;
+  const generation = async () =>
+    (await db('bucket_owner').where({ name: 'segments' }).first<{ generation: number }>('generation'))?.generation ?? 0;
+  const tasks = [await taskWith(), await taskWith(), await taskWith()];
+  await decideAboutBucket(deps(), 'resume');
+  const before = await generation();
+  expect(await deleteTasks({ ...deps(), loops: loops() }, tasks)).toEqual(tasks);
+  expect(Number(await generation()) - Number(before)).toBe(1);
 });
 
 test('a task is not confirmed as deleted while the store keeps its images', async () => {

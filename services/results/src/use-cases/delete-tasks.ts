@@ -1,9 +1,11 @@
 import { dayOfTask } from '@vision/contracts/ids';
+import type { Standing } from '@vision/objects/bucket-owner';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findUndeleted, markDeleted, removeRows, removeSegments, removeUndated } from '../db/deleted-tasks.ts';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
 import type { Deps } from './deps.ts';
+import { standingOfSegments } from './owned-segments.ts';
 import { removeImages } from './remove-images.ts';
 
 type DeleteDeps = Pick<Deps, 'db' | 'logger' | 'loops' | 'store'>;
@@ -32,16 +34,18 @@ export async function deleteTasks(deps: DeleteDeps, taskIds: string[]): Promise<
     if (task) hidden.set(taskId, task);
   });
   crashPoint('results.task_hidden');
+  let known: Promise<Standing> | undefined;
+  const standing = () => (known ??= standingOfSegments(deps));
   await loop.forEach(hidden.keys(), async (taskId) => {
     const task = hidden.get(taskId);
-    if (task) await removeAll(deps, task);
+    if (task) await removeAll(deps, task, standing);
   });
   // Another run may be at the same rows: whether anything is left is looked up, not concluded.
   const remaining = new Set((await findUndeleted(deps.db, tasks)).map(({ taskId }) => taskId));
   return taskIds.filter((taskId) => !remaining.has(taskId));
 }
 
-async function removeAll(deps: DeleteDeps, task: TaskOfDay): Promise<void> {
+async function removeAll(deps: DeleteDeps, task: TaskOfDay, standing: () => Promise<Standing>): Promise<void> {
   const { db } = deps;
   // Before the segments: a lost object is written again from its copy.
   while ((await removeUndated(db, { ...task, table: 'segment_copies' }, COPIES)) === COPIES);
@@ -52,5 +56,5 @@ async function removeAll(deps: DeleteDeps, task: TaskOfDay): Promise<void> {
   for (const table of ['late_frames', 'source_states'] as const)
     while ((await removeUndated(db, { ...task, table }, BATCH)) === BATCH);
   // Last, because the object store may be unavailable.
-  await removeImages(deps, task);
+  await removeImages(deps, task, standing);
 }

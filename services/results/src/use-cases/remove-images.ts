@@ -1,12 +1,12 @@
 import { ownedPrefix } from '@vision/contracts/object-keys';
 import { TRACK_SNAPSHOT_PREFIX, TRACK_SNAPSHOTS } from '@vision/contracts/track-snapshots';
+import type { Standing } from '@vision/objects/bucket-owner';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
 import { forgetImages, imagesOfTask, removeSnapshots, writerOf } from '../db/track-snapshots.ts';
 import type { Deps } from './deps.ts';
-import { standingOfSegments } from './owned-segments.ts';
 
-type RemoveDeps = Pick<Deps, 'db' | 'logger' | 'store'>;
+type RemoveDeps = Pick<Deps, 'db' | 'store'>;
 
 const OBJECTS = 500;
 const ROWS = 2_000;
@@ -15,9 +15,15 @@ const ROWS = 2_000;
  * Removes the images of a deleted task, objects first, then rows: cut short, it is repeated. They show people, so they
  * do not wait for the sweep and its grace. A restored database leaves the objects to the sweep, because a newer copy
  * may have the task still.
+ *
+ * @param standing how the database stands to the bucket; asked of the store, so once for many tasks
  */
-export async function removeImages(deps: RemoveDeps, task: TaskOfDay): Promise<void> {
-  if (deps.store.bucket && (await standingOfSegments(deps)) !== 'restored') await removeObjects(deps, task);
+export async function removeImages(
+  deps: RemoveDeps,
+  task: TaskOfDay,
+  standing: () => Promise<Standing>,
+): Promise<void> {
+  if (deps.store.bucket && (await standing()) !== 'restored') await removeObjects(deps, task);
   while ((await removeSnapshots(deps.db, task, ROWS)) === ROWS);
 }
 

@@ -24,6 +24,7 @@ import { deletedTasks } from './0017-deleted-tasks.ts';
 import { alarmRules, viewsOfSubject } from './0018-alarm-rules.ts';
 import { copiesOfTask } from './0019-copies-of-task.ts';
 import { trackSnapshots } from './0020-track-snapshots.ts';
+import { imagesOfTask } from './0021-images-of-task.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -57,4 +58,5 @@ export const migrations: Migration[] = [
   copiesOfTask,
   trackSnapshots,
   sweepMarksMigration,
+  imagesOfTask,
 ];

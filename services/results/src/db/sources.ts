@@ -32,9 +32,9 @@ export async function saveSource(tx: Knex, { snapshot, earlier, states }: Source
   );
 }
 
-/** Lists the state of a snapshot. */
-export async function listState(tx: Knex, snapshot: SourceChangedData): Promise<void> {
-  const { job_id: taskId, attempt, n, since_ms: atMs, state, reason } = snapshot;
+/** Lists the state of a snapshot, which began at that time. */
+export async function listState(tx: Knex, snapshot: SourceChangedData, atMs: number): Promise<void> {
+  const { job_id: taskId, attempt, n, state, reason } = snapshot;
   await tx('source_states')
     .insert({ task_id: taskId, attempt, n, at_ms: atMs, state, reason: reason ?? null })
     .onConflict()

@@ -22,8 +22,8 @@ export interface Source {
 /** What a snapshot changes. */
 export interface SourceChange {
   source: Source;
-  /** Whether the source came into another state, so that the snapshot is listed. */
-  isListed: boolean;
+  /** When the source came into another state, which is listed; undefined while it is in the same one. */
+  listedAtMs: number | undefined;
 }
 
 const nothingCounted: SourceCounts = {
@@ -36,13 +36,22 @@ const nothingCounted: SourceCounts = {
  * Counts start from 0 in each attempt, so those of the attempt before are added up once.
  */
 export function applySnapshot(known: Source | undefined, snapshot: SourceChangedData): SourceChange | undefined {
-  if (!known) return { source: { snapshot, earlier: nothingCounted, states: 1 }, isListed: true };
-  const { attempt, n, state, reason } = known.snapshot;
+  if (!known) return { source: { snapshot, earlier: nothingCounted, states: 1 }, listedAtMs: beginOf(snapshot) };
+  const { attempt, n } = known.snapshot;
   if (snapshot.attempt < attempt || (snapshot.attempt === attempt && snapshot.n <= n)) return undefined;
-  const isListed = snapshot.state !== state || snapshot.reason !== reason;
+  const isListed = isOther(known.snapshot, snapshot);
   const earlier = snapshot.attempt > attempt ? countsOf(known) : known.earlier;
-  return { source: { snapshot, earlier, states: known.states + (isListed ? 1 : 0) }, isListed };
+  const source = { snapshot, earlier, states: known.states + (isListed ? 1 : 0) };
+  return { source, listedAtMs: isListed ? beginOf(snapshot) : undefined };
 }
+
+/** A stream that is away is connected to every minute, and may fail for another reason each time. */
+const isOther = (before: SourceChangedData, { state, reason }: SourceChangedData): boolean =>
+  state !== before.state || (reason !== before.reason && state !== 'waiting');
+
+/** A stream that is away says so since its last frame; the states that it had until the report stay as they were. */
+const beginOf = ({ state, at_ms: atMs, since_ms: sinceMs }: SourceChangedData): number =>
+  state === 'waiting' ? atMs : sinceMs;
 
 /** Counts of all attempts. */
 export function countsOf({ snapshot, earlier }: Source): SourceCounts {

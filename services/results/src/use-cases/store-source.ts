@@ -21,8 +21,8 @@ export async function storeSource({ db }: Pick<Deps, 'db'>, data: SourceChangedD
   if (await isDeleted(db, taskId)) return;
   const change = applySnapshot(await lockSource(db, taskId), snapshot);
   if (!change) return;
-  const { source, isListed } = change;
-  if (isListed) await listState(db, snapshot);
+  const { source, listedAtMs } = change;
+  if (listedAtMs !== undefined) await listState(db, snapshot, listedAtMs);
   const isFull = source.states > MOST_STATES;
   const merged = isFull ? await mergeStates(db, taskId, { among: MOST_STATES / 2, most: MERGED_AT_ONCE }) : 0;
   await saveSource(db, { ...source, states: source.states - merged });

@@ -50,7 +50,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
     return {
       figures: [
         ...(await foldFigures(database.db)),
-        ...(await rowFigures(database.db)),
+        ...(await rowFigures()),
         ...(await pageFigures(database.db)),
         ...(await timelineFigures(database.db)),
         ...(await streamFigures(database.db)),

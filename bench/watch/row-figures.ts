@@ -1,7 +1,9 @@
 import type { Knex } from 'knex';
+import { migrations } from '../../services/results/src/db/migrations/list.ts';
 import { foldTask } from '../../services/results/src/use-cases/fold-task.ts';
 import { atMost } from '../figures.ts';
 import type { Figure } from '../figures.ts';
+import { scratchDatabase } from '../scratch-database.ts';
 import { syntheticFrame, syntheticTaskId } from '../synthetic-frames.ts';
 import { depsOf, keepFrames, showUpload } from './parts.ts';
 
@@ -12,7 +14,17 @@ const FPS = 5;
 const TRACK_S = 20;
 
 /** Versions of rows that the fold of a running stream writes: three objects at a time, each of them for 20 s. */
-export async function rowFigures(db: Knex): Promise<Figure[]> {
+export async function rowFigures(): Promise<Figure[]> {
+  // A connection tells its counts of rows when it pleases, so there is one, which is made to tell.
+  const database = await scratchDatabase(migrations, 1);
+  try {
+    return await figuresOf(database.db);
+  } finally {
+    await database.drop();
+  }
+}
+
+async function figuresOf(db: Knex): Promise<Figure[]> {
   const deps = depsOf(db);
   const taskId = syntheticTaskId();
   await showUpload(db, taskId);
@@ -39,14 +51,12 @@ function frameAt(taskId: string, seq: number) {
   return { ...frame, objects: frame.objects.map((object, at) => ({ ...object, track_id: `a1-${generation}-${at}` })) };
 }
 
-/** Row versions that were written to the tables of the fold so far. */
+/** Row versions that were written to the tables of the fold so far. The counts are told at the end of a statement. */
 async function versions(db: Knex): Promise<number> {
-  return db.transaction(async (tx) => {
-    await tx.raw('select pg_stat_force_next_flush()');
-    const { rows } = await tx.raw<{ rows: [{ written: number }] }>(
-      `select coalesce(sum(n_tup_ins + n_tup_upd), 0)::float8 as written
-         from pg_stat_user_tables where relname ~ '^(folds|tracks|timeline_hours)'`,
-    );
-    return rows[0].written;
-  });
+  await db.raw('select pg_stat_force_next_flush()');
+  const { rows } = await db.raw<{ rows: [{ written: number }] }>(
+    `select coalesce(sum(n_tup_ins + n_tup_upd), 0)::float8 as written
+       from pg_stat_user_tables where relname ~ '^(folds|tracks|timeline_hours)'`,
+  );
+  return rows[0].written;
 }

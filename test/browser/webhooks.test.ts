@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
 import { verifyWebhook } from '../../packages/client/src/webhooks.ts';
 import { admin, Caller } from '../support/system.ts';
@@ -138,6 +138,79 @@ test('a failed delivery is sent again, a new secret signs, and missed events fol
   await page.getByRole('button', { name: 'Delete it' }).click();
   await page.getByText('No endpoints yet').waitFor();
   expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+/** Lets the first request to this address arrive, and loses its answer. */
+async function loseAnswer(page: Page, method: string, address: RegExp): Promise<void> {
+  let isLost = false;
+  await page.route(address, async (route) => {
+    if (isLost || route.request().method() !== method) return route.fallback();
+    isLost = true;
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+}
+
+test('after a lost answer the secret on the page is the one in force, and the old one signs too', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go } = visitor;
+  const shownSecret = () => page.locator('.copyable code').innerText();
+  const delivered = async () => {
+    const before = received.length;
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    const { body, headers } = await until(() => (received.length > before ? received.at(-1) : undefined));
+    return (secret: string) => verifyWebhook(body, headers, secret);
+  };
+  await signIn((await Caller.create()).key);
+  await go('#/webhooks');
+  await loseAnswer(page, 'PUT', /\/webhook-endpoints\/desk$/);
+  await page.getByLabel('Your name for the endpoint').fill('desk');
+  await page.getByLabel('Address').fill(address());
+  await page.getByRole('button', { name: 'Create the endpoint' }).click();
+  await page.getByText('Copy the secret now').waitFor();
+  const old = await shownSecret();
+  expect((await delivered())(old)).toMatchObject({ type: 'webhook_endpoint.test' });
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+
+  await loseAnswer(page, 'POST', /\/rotate-secret$/);
+  await page.getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByRole('button', { name: 'Make a new one' }).click();
+  await page.getByText('Signatures of the old secret').waitFor();
+  const next = await shownSecret();
+  expect(next).not.toBe(old);
+  const check = await delivered();
+  for (const secret of [old, next]) expect(check(secret)).toMatchObject({ type: 'webhook_endpoint.test' });
+  await visitor.close();
+});
+
+test('an endpoint that another page made meanwhile is not replaced', async () => {
+  const caller = await Caller.create();
+  const visitor = await visit(browser);
+  const { page, signIn, go } = visitor;
+  await signIn(caller.key);
+  await go('#/webhooks');
+  await page.getByText('No endpoints yet').waitFor();
+  // The list of this page stays as it was until it asks for the endpoint itself.
+  let isStale = true;
+  await page.route(/\/webhook-endpoints$/, (route) =>
+    isStale ? route.fulfill({ json: { items: [] } }) : route.fallback(),
+  );
+  await page.route(/\/webhook-endpoints\/desk$/, (route) => {
+    isStale = false;
+    return route.fallback();
+  });
+  const made = await caller.send('PUT', '/v1/vision/webhook-endpoints/desk', {
+    body: JSON.stringify({ url: `${address()}theirs` }),
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(made.status).toBe(201);
+  await page.getByLabel('Your name for the endpoint').fill('desk');
+  await page.getByLabel('Address').fill(address());
+  await page.getByRole('button', { name: 'Create the endpoint' }).click();
+  await page.getByText('There is an endpoint of this name already').waitFor();
+  const { body } = await caller.get('/v1/vision/webhook-endpoints/desk');
+  expect(body).toMatchObject({ url: `${address()}theirs` });
   await visitor.close();
 });
 

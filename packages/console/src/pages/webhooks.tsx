@@ -29,7 +29,7 @@ export function WebhooksPage(): JSX.Element {
       {endpoints === undefined && !trouble.value ? <p class="dim tall">{t.loading}</p> : null}
       {endpoints?.length === 0 ? <Notice kind="info" title={t.webhooks.empty} /> : null}
       {endpoints && endpoints.length > 0 ? <EndpointTable endpoints={endpoints} /> : null}
-      {endpoints ? <NewEndpoint names={endpoints.map(({ endpoint_id: name }) => name)} /> : null}
+      {endpoints ? <NewEndpoint names={endpoints.map(({ endpoint_id: name }) => name)} onTaken={reload} /> : null}
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { VisionError } from '@vision/client';
 import type { JSX } from 'preact';
 import { OneOf } from '../components/choices.tsx';
 import { TextField } from '../components/fields.tsx';
@@ -8,16 +9,24 @@ import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
 import { noteTrouble, useSession } from '../state/session.ts';
 import { t } from '../strings.ts';
+import { endpointNow } from './endpoint-now.ts';
 import { typesOf } from './event-sets.ts';
 import type { EventSet } from './event-sets.ts';
 import { freshSecret } from './fresh-secret.ts';
+import { newSecret } from './new-secret.ts';
 
 const NAME = '[a-z0-9][a-z0-9_\\-]{0,63}';
 const choices = (['all', 'alarms', 'tasks'] as const).map((value) => ({ value, text: t.webhooks.sets[value] }));
 
+interface NewEndpointProps {
+  names: readonly string[];
+  /** The names are not the newest. */
+  onTaken: () => void;
+}
+
 /** Creates an endpoint; its page then shows the secret. */
-export function NewEndpoint({ names }: { names: readonly string[] }): JSX.Element {
-  const { form, change, isBusy, trouble, isTaken, create } = useNewEndpoint(names);
+export function NewEndpoint(props: NewEndpointProps): JSX.Element {
+  const { form, change, isBusy, trouble, isTaken, create } = useNewEndpoint(props);
   const { name, url, set } = form;
   return (
     <section class="panel" aria-labelledby="new-endpoint">
@@ -63,24 +72,34 @@ export function NewEndpoint({ names }: { names: readonly string[] }): JSX.Elemen
   );
 }
 
-function useNewEndpoint(names: readonly string[]) {
+function useNewEndpoint({ names, onTaken }: NewEndpointProps) {
   const { client } = useSession();
   const form = useSignal<{ name: string; url: string; set: EventSet }>({ name: '', url: '', set: 'all' });
   const isBusy = useSignal(false);
   const trouble = useSignal<Trouble | undefined>(undefined);
+  // A request that may have arrived: its repeat is the same request, and replaces no endpoint of somebody else.
+  const sent = useSignal<{ name: string; secret: string } | undefined>(undefined);
   const { name, url, set } = form.value;
+  const send = async () => {
+    if (sent.value?.name !== name) {
+      if (await endpointNow(client, name)) return onTaken();
+      sent.value = { name, secret: newSecret() };
+    }
+    const { secret } = sent.value;
+    const types = typesOf(set);
+    const body = { url, enabled: true, secret, ...(types ? { event_types: types } : {}) };
+    const params = { path: { endpoint_id: name } };
+    dataOf(await client.api.PUT('/v1/vision/webhook-endpoints/{endpoint_id}', { params, body }));
+    freshSecret.value = { endpointId: name, secret };
+    location.hash = hrefOf({ page: 'webhook', name });
+  };
   const create = async () => {
     isBusy.value = true;
     trouble.value = undefined;
     try {
-      const types = typesOf(set);
-      const body = { url, enabled: true, ...(types ? { event_types: types } : {}) };
-      const params = { path: { endpoint_id: name } };
-      const endpoint = dataOf(await client.api.PUT('/v1/vision/webhook-endpoints/{endpoint_id}', { params, body }));
-      const { secret } = endpoint as { secret?: string };
-      freshSecret.value = secret === undefined ? undefined : { endpointId: name, secret };
-      location.hash = hrefOf({ page: 'webhook', name });
+      await send();
     } catch (error) {
+      if (error instanceof VisionError && error.problem.status < 500) sent.value = undefined;
       trouble.value = noteTrouble(error);
     }
     isBusy.value = false;
@@ -94,7 +113,7 @@ function useNewEndpoint(names: readonly string[]) {
     isBusy: isBusy.value,
     trouble: trouble.value,
     // The same request would replace the endpoint that is there.
-    isTaken: names.includes(name),
+    isTaken: names.includes(name) && sent.value?.name !== name,
     create,
   };
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { hrefOf } from '../lib/route.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
@@ -6,6 +7,7 @@ import { noteTrouble, useSession } from '../state/session.ts';
 import { t } from '../strings.ts';
 import type { Endpoint } from './event-sets.ts';
 import { freshSecret } from './fresh-secret.ts';
+import { newSecret } from './new-secret.ts';
 
 const OVERLAP_S = 86_400;
 
@@ -16,6 +18,7 @@ export function useEndpointCalls(endpointId: string, onDone: () => void) {
   const isBusy = useSignal(false);
   const note = useSignal('');
   const trouble = useSignal<Trouble | undefined>(undefined);
+  const unanswered = useRef<string | undefined>(undefined);
   const params = { path: { endpoint_id: endpointId } };
   const during = (work: () => Promise<string>) => {
     isBusy.value = true;
@@ -42,10 +45,12 @@ export function useEndpointCalls(endpointId: string, onDone: () => void) {
     });
   const rotate = () =>
     during(async () => {
-      const body = { overlap_s: OVERLAP_S };
+      // A repeat after a lost answer sends the same secret: a further one would end the old secret at once.
+      const secret = (unanswered.current ??= newSecret());
+      const body = { overlap_s: OVERLAP_S, secret };
       const made = dataOf(await api.POST('/v1/vision/webhook-endpoints/{endpoint_id}/rotate-secret', { params, body }));
-      const { secret, old_secret_expires_at: oldUntil } = made;
-      if (secret !== undefined) freshSecret.value = { endpointId, secret, oldUntil };
+      unanswered.current = undefined;
+      freshSecret.value = { endpointId, secret, oldUntil: made.old_secret_expires_at };
       return '';
     });
   /** The clock of this computer may be wrong; the service's is in its answers. */

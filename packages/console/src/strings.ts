@@ -376,6 +376,7 @@ export const t = {
     verdicts: (confirmed: number, wrong: number, open: number) =>
       `${confirmed} confirmed, ${wrong} false, ${open} without verdict`,
     everyTask: 'All tasks',
+    gone: (name: string) => `The rule ${name} was deleted meanwhile. Nothing was changed.`,
     held: (length: string) => `for ${length}`,
     ownTasks: (tasks: number) => count(tasks, 'task'),
   },

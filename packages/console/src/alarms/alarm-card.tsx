@@ -18,7 +18,7 @@ interface AlarmCardProps {
   rule: AlarmRule | undefined;
   /** Whether the rules are known: then a rule that is not among them was deleted. */
   hasRules: boolean;
-  onChange: () => void;
+  onChange: (note?: string) => void;
 }
 
 /** One alarm: what it saw, and what its viewer makes of it. */

@@ -14,6 +14,7 @@ import { taskName, useTasks } from '../state/use-tasks.ts';
 import type { TaskEntry } from '../state/use-tasks.ts';
 import type { Loaded } from '../state/use-loaded.ts';
 import { t } from '../strings.ts';
+import { ruleNow } from './switch-rule.ts';
 
 /** What the parts of the rule's page share. */
 export interface RuleEditor {
@@ -93,18 +94,18 @@ function suggestedName({ kind, labels }: RuleDraft, task: TaskEntry | undefined)
   return short(t.rule.suggested(what, task ? taskName(task) : ''), 100);
 }
 
-/** Saves and deletes the rule. */
-export function useRuleCalls({ rule, draft, task, name }: RuleEditor) {
+/** Saves and deletes the rule. `onGone`: somebody else has deleted it, and a save would bring it back. */
+export function useRuleCalls({ rule, draft, task, name }: RuleEditor, onGone: () => void) {
   const { client } = useSession();
   const busy = useSignal(false);
   const trouble = useSignal<Trouble | undefined>(undefined);
   const newId = useSignal('');
-  const during = async (work: () => Promise<void>) => {
+  const during = async (work: () => Promise<boolean>) => {
     busy.value = true;
     trouble.value = undefined;
     try {
-      await work();
-      location.hash = hrefOf({ page: 'alarms' });
+      if (await work()) location.hash = hrefOf({ page: 'alarms' });
+      else onGone();
     } catch (error) {
       trouble.value = noteTrouble(error);
     }
@@ -114,17 +115,21 @@ export function useRuleCalls({ rule, draft, task, name }: RuleEditor) {
     during(async () => {
       // A repeat after a lost answer stores the same rule, not a second one.
       if (newId.value === '') newId.value = ruleIdOf(name, newRequestKey());
+      const now = rule && (await ruleNow(client, rule.rule_id));
+      if (rule && !now) return false;
       const bound = task && { taskId: task.task_id, clientRef: task.client_ref };
       const scope = scopeOf(draft, bound, rule?.scope);
-      const body = { name, enabled: rule?.enabled ?? true, ...judgedBy(draft), ...(scope ? { scope } : {}) };
+      const body = { name, enabled: now?.enabled ?? true, ...judgedBy(draft), ...(scope ? { scope } : {}) };
       const params = { path: { rule_id: rule?.rule_id ?? newId.value } };
       dataOf(await client.api.PUT('/v1/vision/alarm-rules/{rule_id}', { params, body }));
+      return true;
     });
   const remove = () =>
     during(async () => {
       const params = { path: { rule_id: rule?.rule_id ?? '' } };
       const { error } = await client.api.DELETE('/v1/vision/alarm-rules/{rule_id}', { params });
       if (error) dataOf({ error });
+      return true;
     });
   return { isBusy: busy.value, trouble: trouble.value, save, remove };
 }

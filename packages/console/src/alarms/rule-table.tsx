@@ -11,7 +11,7 @@ import { useRuleSwitch } from './use-rule-switch.ts';
 
 interface RuleTableProps {
   rules: readonly RuleWithVerdicts[];
-  onChange: () => void;
+  onChange: (note?: string) => void;
 }
 
 /** The rules, with how often each was right. */
@@ -37,7 +37,7 @@ export function RuleTable({ rules, onChange }: RuleTableProps): JSX.Element {
   );
 }
 
-function RuleRow({ rule, onChange }: { rule: RuleWithVerdicts; onChange: () => void }): JSX.Element {
+function RuleRow({ rule, onChange }: Pick<RuleTableProps, 'onChange'> & { rule: RuleWithVerdicts }): JSX.Element {
   const { toggle, isBusy, trouble } = useRuleSwitch(rule, onChange);
   const { confirmed = 0, false_alarm: wrong = 0, none = 0 } = rule.verdicts ?? {};
   const isOff = missingScopes.value.has('notify');

@@ -44,6 +44,8 @@ export type RuleWithVerdicts = AlarmRule & {
 };
 /** Each of them is asked for how often it was right. */
 const MOST_WITH_VERDICTS = 20;
+/** Less often than alarms, as it takes a request for each of those. */
+const RULES_EVERY_MS = 10_000;
 
 /** The rules of the viewer, the first of them with their verdicts. */
 export function useRules() {
@@ -60,5 +62,6 @@ export function useRules() {
       });
       return [...(await Promise.all(counted)), ...(items.slice(MOST_WITH_VERDICTS) as AlarmRule[])];
     },
+    everyMs: () => RULES_EVERY_MS,
   });
 }

@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { AlarmRule } from '@vision/client';
+import { isolated, short } from '../lib/format.ts';
 import type { Trouble } from '../lib/trouble.ts';
-import { dataOf } from '../state/data.ts';
 import { noteTrouble, useSession } from '../state/session.ts';
+import { t } from '../strings.ts';
+import { switchRule } from './switch-rule.ts';
 
-/** Mutes a rule, or lets it raise alarms again. */
-export function useRuleSwitch(rule: AlarmRule | undefined, onDone: () => void) {
+/** Mutes a rule, or lets it raise alarms again. `onDone` is told what the viewer does not expect. */
+export function useRuleSwitch(rule: AlarmRule | undefined, onDone: (note?: string) => void) {
   const { client } = useSession();
   const isBusy = useSignal(false);
   const trouble = useSignal<Trouble | undefined>(undefined);
@@ -14,17 +16,8 @@ export function useRuleSwitch(rule: AlarmRule | undefined, onDone: () => void) {
     isBusy.value = true;
     trouble.value = undefined;
     try {
-      const { rule_id: ruleId, name, scope, when, schedule, min_interval_ms: interval } = rule;
-      const body = {
-        name,
-        enabled: !rule.enabled,
-        when,
-        min_interval_ms: interval,
-        ...(scope ? { scope } : {}),
-        ...(schedule ? { schedule } : {}),
-      };
-      dataOf(await client.api.PUT('/v1/vision/alarm-rules/{rule_id}', { params: { path: { rule_id: ruleId } }, body }));
-      onDone();
+      const isThere = await switchRule(client, rule.rule_id, !rule.enabled);
+      onDone(isThere ? '' : t.rules.gone(isolated(short(rule.name, 60))));
     } catch (error) {
       trouble.value = noteTrouble(error);
     }

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { Alarm } from '@vision/client';
 import type { JSX } from 'preact';
 import { AlarmCard } from '../alarms/alarm-card.tsx';
@@ -14,7 +15,9 @@ import { t } from '../strings.ts';
 export function AlarmsPage(): JSX.Element {
   const { open, closed, cursor, reload } = useAlarms();
   const rules = useRules();
-  const changed = () => {
+  const said = useSignal('');
+  const changed = (note = '') => {
+    said.value = note;
     reload();
     rules.reload();
   };
@@ -34,7 +37,10 @@ export function AlarmsPage(): JSX.Element {
           <p>{t.trouble.scopeText('notify')}</p>
         </Notice>
       ) : null}
-      <TroubleNotice trouble={open.trouble.value ?? closed.trouble.value ?? rules.trouble.value} onRetry={changed} />
+      <TroubleNotice trouble={open.trouble.value ?? closed.trouble.value ?? rules.trouble.value} onRetry={() => changed()} />
+      <p class="line" role="status">
+        {said.value}
+      </p>
       <section aria-labelledby="open">
         <h2 id="open">{t.alarms.open}</h2>
         <AlarmList alarms={open.value.value} empty={t.alarms.noneOpen} {...shared} />
@@ -68,7 +74,7 @@ interface AlarmListProps {
   alarms: readonly Alarm[] | undefined;
   empty: string;
   rules: readonly RuleWithVerdicts[] | undefined;
-  onChange: () => void;
+  onChange: (note?: string) => void;
 }
 
 function AlarmList({ alarms, empty, rules, onChange }: AlarmListProps): JSX.Element {

@@ -28,7 +28,7 @@ const back = (
 export function NewRulePage({ taskId }: { taskId: string | undefined }): JSX.Element {
   return (
     <Page title={t.rule.newTitle} lead={t.rule.lead} actions={back}>
-      <RuleForm rule={undefined} taskId={taskId} />
+      <RuleForm rule={undefined} taskId={taskId} onGone={() => undefined} />
     </Page>
   );
 }
@@ -53,13 +53,19 @@ export function EditRulePage({ ruleId }: { ruleId: string }): JSX.Element {
       ) : (
         <TroubleNotice trouble={trouble.value} onRetry={reload} />
       )}
-      {rule ? <RuleForm rule={rule} taskId={undefined} /> : null}
+      {rule && !isMissing ? <RuleForm rule={rule} taskId={undefined} onGone={reload} /> : null}
       {!rule && !trouble.value ? <p class="dim tall">{t.loading}</p> : null}
     </Page>
   );
 }
 
-function RuleForm({ rule, taskId }: { rule: AlarmRule | undefined; taskId: string | undefined }): JSX.Element {
+interface RuleFormProps {
+  rule: AlarmRule | undefined;
+  taskId: string | undefined;
+  onGone: () => void;
+}
+
+function RuleForm({ rule, taskId, onGone }: RuleFormProps): JSX.Element {
   const editor = useRuleEditor(rule, taskId);
   const hasArea = isAboutObjects(editor.draft.kind);
   return (
@@ -73,14 +79,20 @@ function RuleForm({ rule, taskId }: { rule: AlarmRule | undefined; taskId: strin
       <RuleWhat editor={editor} />
       {hasArea ? <RuleArea editor={editor} /> : null}
       <BacktestPanel editor={editor} number={hasArea ? 4 : 3} />
-      <SavePanel editor={editor} number={hasArea ? 5 : 4} />
+      <SavePanel editor={editor} number={hasArea ? 5 : 4} onGone={onGone} />
     </div>
   );
 }
 
-function SavePanel({ editor, number }: { editor: RuleEditor; number: number }): JSX.Element {
+interface SavePanelProps {
+  editor: RuleEditor;
+  number: number;
+  onGone: () => void;
+}
+
+function SavePanel({ editor, number, onGone }: SavePanelProps): JSX.Element {
   const { rule, name, problem, isReady, change } = editor;
-  const { isBusy, trouble, save, remove } = useRuleCalls(editor);
+  const { isBusy, trouble, save, remove } = useRuleCalls(editor, onGone);
   const isOff = isBusy || !isReady || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
   return (
     <section class="panel" aria-labelledby="save">

@@ -33,9 +33,9 @@ export function WebhookPage({ endpointId }: { endpointId: string }): JSX.Element
     endpoint.reload();
     log.reload();
   });
-  const shown = endpoint.value.value;
   const trouble = endpoint.trouble.value;
-  const isMissing = trouble?.reason === 'endpoint_not_found' && !shown;
+  const isMissing = trouble?.reason === 'endpoint_not_found';
+  const shown = isMissing ? undefined : endpoint.value.value;
   return (
     <Page
       title={endpointId}
@@ -149,7 +149,7 @@ function Actions({ endpoint, calls, serverMs }: ActionsProps): JSX.Element {
         <ActionButton class="primary" isBusy={isBusy} isOff={!enabled} onClick={calls.test}>
           {t.webhooks.test}
         </ActionButton>
-        <ActionButton isBusy={isBusy} onClick={() => calls.toggle(endpoint)}>
+        <ActionButton isBusy={isBusy} onClick={() => calls.toggle(!enabled)}>
           {enabled ? t.webhooks.switchOff : t.webhooks.switchOn}
         </ActionButton>
         <AskButton

@@ -5,9 +5,9 @@ import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
 import { noteTrouble, useSession } from '../state/session.ts';
 import { t } from '../strings.ts';
-import type { Endpoint } from './event-sets.ts';
 import { freshSecret } from './fresh-secret.ts';
 import { newSecret } from './new-secret.ts';
+import { switchEndpoint } from './switch-endpoint.ts';
 
 const OVERLAP_S = 86_400;
 
@@ -37,11 +37,10 @@ export function useEndpointCalls(endpointId: string, onDone: () => void) {
       dataOf(await api.POST('/v1/vision/webhook-endpoints/{endpoint_id}/test', { params }));
       return t.webhooks.tested;
     });
-  const toggle = ({ url, event_types: types, enabled }: Endpoint) =>
+  const toggle = (enabled: boolean) =>
     during(async () => {
-      const body = { url, enabled: !enabled, ...(types ? { event_types: types } : {}) };
-      dataOf(await api.PUT('/v1/vision/webhook-endpoints/{endpoint_id}', { params, body }));
-      return '';
+      const isThere = await switchEndpoint(client, endpointId, enabled);
+      return isThere ? '' : t.webhooks.missing;
     });
   const rotate = () =>
     during(async () => {

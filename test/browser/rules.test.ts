@@ -74,3 +74,26 @@ test('a rule that was muted meanwhile stays muted when it is saved, and one that
   expect(complaints).toEqual([]);
   await visitor.close();
 });
+
+test('a new rule whose tasks cannot be read applies to all of them only when its viewer says so', async () => {
+  const caller = await Caller.create();
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn(caller.key);
+  const details = { reason: 'made_up' };
+  const json = { title: 'Failed', detail: 'Failed.', status: 500, trace_id: '', retryable: false, details };
+  await page.route('**/v1/vision/tasks?*', (route) => route.fulfill({ status: 500, json }));
+  await go('#/alarms/new-rule');
+  await page.getByLabel('Raise an alarm when').selectOption('source_down');
+  await page.getByText('The service failed').waitFor();
+  await page.getByText('Choose the tasks that the rule applies to.').first().waitFor();
+  const save = page.getByRole('button', { name: 'Save the rule' });
+  expect(await save.isDisabled()).toBe(true);
+  await page.getByLabel('The rule applies to').selectOption('all');
+  await save.click();
+  await page.getByRole('heading', { name: 'Alarms', level: 1 }).waitFor();
+  const { body } = await caller.get('/v1/vision/alarm-rules');
+  expect(body['items']).toHaveLength(1);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});

@@ -398,6 +398,8 @@ export const t = {
     },
     task: 'Task',
     taskHint: 'The rule is drawn and tested on this task.',
+    taskGone: 'The task is not there any more. Choose another one.',
+    chooseTask: 'Choose a task',
     noTasks: 'There is no video task yet. Watch a stream or upload a video first.',
     applies: 'The rule applies to',
     bindings: {
@@ -405,6 +407,7 @@ export const t = {
       task: 'This task only',
       all: 'All tasks, later ones too',
       stored: (what: string) => `As before: ${what}`,
+      open: 'Choose the tasks',
     },
     kind: 'Raise an alarm when',
     kinds: {
@@ -456,6 +459,7 @@ export const t = {
     removeNo: 'Keep it',
     changed: 'A change closes the open alarms of the rule.',
     problems: {
+      tasks: 'Choose the tasks that the rule applies to.',
       labels: 'Choose at least one label.',
       few: 'An area needs at least 3 corners.',
       crossed: 'The edges of the area cross. Move a corner so that they do not.',

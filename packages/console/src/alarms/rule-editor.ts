@@ -3,7 +3,8 @@ import type { Signal } from '@preact/signals';
 import type { AlarmRule, Scene } from '@vision/client';
 import { short } from '../lib/format.ts';
 import { draftOf, emptyDraft, isAboutObjects, judgedBy, problemOf, ruleIdOf, scopeOf } from '../lib/rule-draft.ts';
-import type { Binding, DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
+import type { DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
+import { bindingFor, taskFor } from '../lib/rule-task.ts';
 import { hrefOf } from '../lib/route.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
@@ -30,8 +31,6 @@ export interface RuleEditor {
   labels: string[];
   name: string;
   problem: DraftProblem | undefined;
-  /** Whether the tasks are known: before, a rule could be bound to more of them than its viewer wants. */
-  isReady: boolean;
   /** A moment of a video that the viewer chose, in milliseconds. */
   moment: Signal<number>;
 }
@@ -45,15 +44,13 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
   const taskId = useSignal(wanted ?? '');
   const moment = useSignal(0);
   const ref = rule?.scope?.client_refs?.[0];
-  const found = tasks.value.value ?? [];
-  const task =
-    found.find((one) => one.task_id === taskId.value) ??
-    found.find((one) => ref !== undefined && one.client_ref === ref) ??
-    found[0];
+  const found = tasks.value.value;
+  const task = taskFor(found ?? [], { taskId: taskId.value, ref });
+  const hasNone = found?.length === 0 && wanted === undefined;
   const scene = useScene(task?.scene_code);
   const draft = {
     ...form.value,
-    binding: bindingFor(form.value.binding, tasks.value.value && task),
+    binding: bindingFor(form.value.binding, task, hasNone),
     // A new rule begins with the first label of the scene; the form shows it.
     ...(hasChosenLabels.value ? {} : { labels: scene?.labels.slice(0, 1) ?? [] }),
   };
@@ -76,16 +73,8 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
     labels,
     name: draft.name ?? suggestedName(draft, task),
     problem: problemOf(draft),
-    isReady: rule !== undefined || tasks.value.value !== undefined || tasks.trouble.value !== undefined,
     moment,
   };
-}
-
-/** A task without a name has none to bind to; without a task there are only all of them. */
-function bindingFor(chosen: Binding, task: TaskEntry | undefined): Binding {
-  if (chosen === 'stored' || chosen === 'all') return chosen;
-  if (!task) return 'all';
-  return task.client_ref === undefined ? 'task' : chosen;
 }
 
 /** A name that says what the rule is about, for viewers who have none in mind. */

@@ -14,6 +14,7 @@ export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
   const { tasks, task, draft, change, chooseTask } = editor;
   const bindings = bindingsOf(editor);
   const found = tasks.value.value;
+  const isGone = found !== undefined && found.length > 0 && !task;
   return (
     <section class="panel" aria-labelledby="where">
       <h2 id="where">{t.rule.step(1, t.rule.steps.where)}</h2>
@@ -31,11 +32,8 @@ export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
           <Choice
             name={t.rule.task}
             value={task?.task_id ?? ''}
-            isDisabled={task === undefined}
-            options={(found ?? []).map((one) => ({
-              value: one.task_id,
-              text: `${isolated(short(taskName(one), 40))} · ${t.tasks.statuses[one.status]} · ${moment(one.created_at)}`,
-            }))}
+            isDisabled={found === undefined}
+            options={tasksOf(editor)}
             onChange={chooseTask}
           />
         )}
@@ -47,13 +45,23 @@ export function RuleWhere({ editor }: { editor: RuleEditor }): JSX.Element {
         />
       </div>
       {task ? <p class="hint">{t.rule.taskHint}</p> : null}
+      {isGone ? <p class="hint">{t.rule.taskGone}</p> : null}
     </section>
   );
 }
 
-function bindingsOf({ rule, task }: RuleEditor): { value: Binding; text: string }[] {
+function tasksOf({ tasks, task }: RuleEditor): { value: string; text: string }[] {
+  const options = (tasks.value.value ?? []).map((one) => ({
+    value: one.task_id,
+    text: `${isolated(short(taskName(one), 40))} · ${t.tasks.statuses[one.status]} · ${moment(one.created_at)}`,
+  }));
+  return task ? options : [{ value: '', text: t.rule.chooseTask }, ...options];
+}
+
+function bindingsOf({ rule, task, draft }: RuleEditor): { value: Binding; text: string }[] {
   const texts = t.rule.bindings;
   return [
+    ...(draft.binding === 'open' ? [{ value: 'open' as const, text: texts.open }] : []),
     ...(rule ? [{ value: 'stored' as const, text: texts.stored(scopeText(rule.scope)) }] : []),
     ...(task?.client_ref === undefined
       ? []

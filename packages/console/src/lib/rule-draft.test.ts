@@ -30,6 +30,7 @@ test('every kind of rule comes back from the form as it went in', () => {
 
 test('what is missing is named', () => {
   expect(problemOf(emptyDraft)).toBe('labels');
+  expect(problemOf({ ...emptyDraft, binding: 'open' })).toBe('tasks');
   const people = { ...emptyDraft, labels: ['person'] };
   expect(problemOf(people)).toBeUndefined();
   expect(problemOf({ ...people, isPart: true, region: [[0, 0]] })).toBe('few');
@@ -44,6 +45,10 @@ test('a rule is bound to the name of its task where it has one', () => {
   expect(scopeOf(emptyDraft, task, undefined)).toEqual({ client_refs: ['yard'] });
   expect(scopeOf(emptyDraft, { ...task, clientRef: undefined }, undefined)).toEqual({ task_ids: ['a'] });
   expect(scopeOf({ ...emptyDraft, binding: 'all' }, task, undefined)).toBeUndefined();
+  // A rule without a scope would apply to every task.
+  for (const binding of ['ref', 'task', 'open'] as const) {
+    expect(() => scopeOf({ ...emptyDraft, binding }, undefined, undefined)).toThrow();
+  }
   const stored = { client_refs: ['a', 'b'] };
   expect(scopeOf({ ...emptyDraft, binding: 'stored' }, task, stored)).toBe(stored);
 });

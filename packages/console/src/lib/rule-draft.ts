@@ -14,8 +14,8 @@ type Scope = NonNullable<AlarmRule['scope']>;
 export const ruleKinds = ['object_present', 'object_absent', 'line_crossed', 'source_down', 'task_ended'] as const;
 export const endStatuses = ['succeeded', 'stopped', 'failed', 'refunded'] as const;
 
-/** Which tasks a rule applies to. `stored`: those that it had when it was opened. */
-export type Binding = 'ref' | 'task' | 'all' | 'stored';
+/** Which tasks a rule applies to. `stored`: those that it had when it was opened; `open`: not chosen yet. */
+export type Binding = 'ref' | 'task' | 'all' | 'stored' | 'open';
 
 /** A rule as the form holds it: what one kind does not use stays for the next. */
 export interface RuleDraft {
@@ -151,24 +151,26 @@ interface BoundTask {
   clientRef: string | undefined;
 }
 
-/** The tasks that the rule applies to; undefined: all. */
+/** The tasks that the rule applies to; undefined: all. @throws Error when they are not chosen. */
 export function scopeOf(
   { binding }: RuleDraft,
   task: BoundTask | undefined,
   stored: Scope | undefined,
 ): Scope | undefined {
   if (binding === 'stored') return stored;
-  if (binding === 'all' || !task) return undefined;
+  if (binding === 'all') return undefined;
+  if (binding === 'open' || !task) throw new Error('the tasks of the rule are not chosen');
   return binding === 'ref' && task.clientRef !== undefined
     ? { client_refs: [task.clientRef] }
     : { task_ids: [task.taskId] };
 }
 
-export type DraftProblem = 'labels' | 'few' | 'crossed' | 'line' | 'statuses' | 'days';
+export type DraftProblem = 'tasks' | 'labels' | 'few' | 'crossed' | 'line' | 'statuses' | 'days';
 
 /** Why the form is not a rule yet; undefined when it is one. */
 export function problemOf(draft: RuleDraft): DraftProblem | undefined {
-  const { kind, labels, isPart, region, line, statuses, schedule } = draft;
+  const { binding, kind, labels, isPart, region, line, statuses, schedule } = draft;
+  if (binding === 'open') return 'tasks';
   if (isAboutObjects(kind) && labels.length === 0) return 'labels';
   if (kind === 'line_crossed' && shapeProblem('line', line)) return 'line';
   const hasRegion = isPart && (kind === 'object_present' || kind === 'object_absent');

@@ -91,9 +91,9 @@ interface SavePanelProps {
 }
 
 function SavePanel({ editor, number, onGone }: SavePanelProps): JSX.Element {
-  const { rule, name, problem, isReady, change } = editor;
+  const { rule, name, problem, change } = editor;
   const { isBusy, trouble, save, remove } = useRuleCalls(editor, onGone);
-  const isOff = isBusy || !isReady || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
+  const isOff = isBusy || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
   return (
     <section class="panel" aria-labelledby="save">
       <h2 id="save">{t.rule.step(number, t.rule.steps.save)}</h2>

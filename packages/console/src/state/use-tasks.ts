@@ -1,5 +1,5 @@
 import type { components } from '@vision/client';
-import { dataOf } from './data.ts';
+import { dataOf, foundOf } from './data.ts';
 import { useSession } from './session.ts';
 import { useLoaded } from './use-loaded.ts';
 import type { Loaded } from './use-loaded.ts';
@@ -18,7 +18,7 @@ export function useTasks(wantedId: string | undefined): Loaded<TaskEntry[]> {
       const { items } = dataOf(await client.api.GET('/v1/vision/tasks', { params: { query }, signal }));
       if (wantedId === undefined || items.some((task) => task.task_id === wantedId)) return items;
       const params = { path: { task_id: wantedId } };
-      const { data: task } = await client.api.GET('/v1/vision/tasks/{task_id}', { params, signal });
+      const task = foundOf(await client.api.GET('/v1/vision/tasks/{task_id}', { params, signal }));
       return task ? [{ ...task, kind: 'video' as const }, ...items] : items;
     },
   });

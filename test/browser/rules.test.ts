@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Route } from 'playwright-core';
 import { Caller } from '../support/system.ts';
-import { launchBrowser, visit } from './support/visitor.ts';
+import { launchBrowser, seriousFindings, visit } from './support/visitor.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -94,6 +94,29 @@ test('a new rule whose tasks cannot be read applies to all of them only when its
   await page.getByRole('heading', { name: 'Alarms', level: 1 }).waitFor();
   const { body } = await caller.get('/v1/vision/alarm-rules');
   expect(body['items']).toHaveLength(1);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('a number beyond its bounds stays as it is written, and the rule is not saved with another one', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await go('#/alarms/new-rule');
+  await page.getByLabel('Raise an alarm when').selectOption('source_down');
+  await page.getByText('There is no video task yet').waitFor();
+  const save = page.getByRole('button', { name: 'Save the rule' });
+  const time = page.getByLabel('No frames for at least');
+  for (const written of ['4', '3601', '']) {
+    await time.fill(written);
+    await page.getByText('A number from 5 to 3,600.').waitFor();
+    expect(await time.inputValue()).toBe(written);
+    expect(await save.isDisabled()).toBe(true);
+  }
+  expect(await seriousFindings(page)).toEqual([]);
+  await time.fill('5');
+  await page.getByText('A number from 5 to 3,600.').waitFor({ state: 'hidden' });
+  expect(await save.isDisabled()).toBe(false);
   expect(complaints).toEqual([]);
   await visitor.close();
 });

@@ -1,3 +1,4 @@
+import type { Bounds } from './lib/bounds.ts';
 import { count } from './lib/format.ts';
 
 /** Every text of the console. Texts of the API, such as advice, are shown as they come. */
@@ -18,6 +19,8 @@ export const t = {
   copied: 'Copied',
   retry: 'Try again',
   back: 'Back to tasks',
+  bounds: ({ least, most, isWhole = false }: Bounds) =>
+    `${isWhole ? 'A whole number' : 'A number'} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}.`,
   unknownPage: { title: 'No such page', text: 'The address names no page of the console.', link: 'Go to the start' },
 
   signIn: {
@@ -466,6 +469,7 @@ export const t = {
       line: 'A line needs 2 different points.',
       statuses: 'Choose at least one way to end.',
       days: 'Choose at least one day for each time.',
+      number: 'Correct the number that is out of its bounds.',
     },
   },
 

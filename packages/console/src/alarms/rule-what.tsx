@@ -3,22 +3,17 @@ import { Checks, optionsOf } from '../components/choices.tsx';
 import { Check, Choice } from '../components/fields.tsx';
 import { NumberField } from '../components/number-field.tsx';
 import { score } from '../lib/format.ts';
-import { endStatuses, isAboutObjects } from '../lib/rule-draft.ts';
+import { bounds, endStatuses, isAboutObjects } from '../lib/rule-draft.ts';
 import type { RuleDraft, RuleKind } from '../lib/rule-draft.ts';
 import { t } from '../strings.ts';
 import type { RuleEditor } from './rule-editor.ts';
 import { RuleSchedule } from './rule-schedule.tsx';
 
-const LONGEST_S = 3_600;
-const DAY_S = 86_400;
-/** The shortest time that the service takes, in seconds, by kind. */
-const LEAST_S: Partial<Record<RuleKind, number>> = { object_present: 0, object_absent: 10, source_down: 5 };
-
 /** Step 2: what raises an alarm. */
 export function RuleWhat({ editor }: { editor: RuleEditor }): JSX.Element {
   const { draft, change, labels } = editor;
   const { kind } = draft;
-  const least = LEAST_S[kind];
+  const time = bounds.forS[kind];
   return (
     <section class="panel" aria-labelledby="what">
       <h2 id="what">{t.rule.step(2, t.rule.steps.what)}</h2>
@@ -29,13 +24,12 @@ export function RuleWhat({ editor }: { editor: RuleEditor }): JSX.Element {
           options={optionsOf(t.rule.kinds)}
           onChange={(next) => change({ kind: next as RuleKind })}
         />
-        {least === undefined ? null : (
+        {time === undefined ? null : (
           <NumberField
             key={kind}
             name={t.rule.forS[kind]}
             value={draft.forS[kind]}
-            min={least}
-            max={LONGEST_S}
+            bounds={time}
             onInput={(next) => change({ forS: { ...draft.forS, [kind]: next } })}
           />
         )}
@@ -64,8 +58,7 @@ export function RuleWhat({ editor }: { editor: RuleEditor }): JSX.Element {
           <NumberField
             name={t.rule.interval}
             value={draft.intervalS}
-            min={0}
-            max={DAY_S}
+            bounds={bounds.intervalS}
             onInput={(next) => change({ intervalS: next })}
           />
           <RuleSchedule schedule={draft.schedule} onChange={(next) => change({ schedule: next })} />
@@ -100,15 +93,13 @@ function ObjectSettings({ editor: { draft, change, scene } }: { editor: RuleEdit
           <NumberField
             name={t.rule.minCount}
             value={draft.minCount}
-            min={1}
-            max={1000}
-            onInput={(next) => change({ minCount: Math.round(next) })}
+            bounds={bounds.minCount}
+            onInput={(next) => change({ minCount: next })}
           />
           <NumberField
             name={t.rule.clearS}
             value={draft.clearS}
-            min={1}
-            max={LONGEST_S}
+            bounds={bounds.clearS}
             onInput={(next) => change({ clearS: next })}
           />
         </div>

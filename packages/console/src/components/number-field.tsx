@@ -1,21 +1,21 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { isWithin } from '../lib/bounds.ts';
+import type { Bounds } from '../lib/bounds.ts';
+import { t } from '../strings.ts';
 
 interface NumberFieldProps {
   name: string;
+  /** What is written, within the bounds or not; NaN for what is no number. */
   value: number;
-  min: number;
-  max: number;
-  step?: number;
+  bounds: Bounds;
   onInput: (value: number) => void;
 }
 
-/** A number within its bounds; what is none leaves the last one in force. */
-export function NumberField({ name, value, min, max, step = 1, onInput }: NumberFieldProps): JSX.Element {
+/** A number that the viewer writes; it says its bounds when they are not kept. */
+export function NumberField({ name, value, bounds, onInput }: NumberFieldProps): JSX.Element {
   const id = useId();
-  const take = (next: number) => {
-    if (Number.isFinite(next) && next >= min && next <= max) onInput(next);
-  };
+  const isWrong = !isWithin(value, bounds);
   return (
     <div class="field">
       <label for={id}>{name}</label>
@@ -23,12 +23,19 @@ export function NumberField({ name, value, min, max, step = 1, onInput }: Number
         id={id}
         type="number"
         required
-        min={min}
-        max={max}
-        step={step}
-        value={value}
-        onInput={(event) => take(event.currentTarget.valueAsNumber)}
+        min={bounds.least}
+        max={bounds.most}
+        step={bounds.isWhole === true ? 1 : 'any'}
+        value={Number.isNaN(value) ? '' : value}
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? `${id}-hint` : undefined}
+        onInput={(event) => onInput(event.currentTarget.valueAsNumber)}
       />
+      {isWrong ? (
+        <p class="hint" id={`${id}-hint`}>
+          {t.bounds(bounds)}
+        </p>
+      ) : null}
     </div>
   );
 }

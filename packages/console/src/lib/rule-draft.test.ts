@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { AlarmRule } from '@vision/client';
 import { whenText } from '../alarms/rule-words.ts';
 import { draftOf, emptyDraft, judgedBy, problemOf, ruleIdOf, ruleKinds, scopeOf, whenOf } from './rule-draft.ts';
-import type { RuleWhen } from './rule-draft.ts';
+import type { RuleKind, RuleWhen } from './rule-draft.ts';
 
 const rule = (when: RuleWhen): AlarmRule => ({
   rule_id: 'yard',
@@ -38,6 +38,28 @@ test('what is missing is named', () => {
   expect(problemOf({ ...people, kind: 'line_crossed', line: [[0, 0]] })).toBe('line');
   expect(problemOf({ ...emptyDraft, kind: 'task_ended', statuses: [] })).toBe('statuses');
   expect(problemOf({ ...emptyDraft, kind: 'source_down' })).toBeUndefined();
+});
+
+test('a number that the service refuses is named, and none of another kind', () => {
+  const people = { ...emptyDraft, labels: ['person'] };
+  const forS = (kind: RuleKind, value: number) => ({ ...people, kind, forS: { ...people.forS, [kind]: value } });
+  const refused = [
+    forS('object_present', 3601),
+    forS('object_absent', 9.9),
+    forS('source_down', NaN),
+    { ...people, clearS: 0 },
+    { ...people, minCount: 1.5 },
+    { ...people, intervalS: 86_401 },
+  ];
+  for (const draft of refused) expect(problemOf(draft)).toBe('number');
+  const taken = [
+    forS('object_present', 0.5),
+    forS('source_down', 3600),
+    { ...forS('object_present', NaN), kind: 'object_absent' as const },
+    { ...people, kind: 'object_absent' as const, minCount: 0, clearS: 0 },
+    { ...people, minCount: 1000, intervalS: 0 },
+  ];
+  for (const draft of taken) expect(problemOf(draft)).toBeUndefined();
 });
 
 test('a rule is bound to the name of its task where it has one', () => {

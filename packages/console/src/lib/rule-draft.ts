@@ -1,4 +1,6 @@
 import type { AlarmRule, components } from '@vision/client';
+import { isWithin } from './bounds.ts';
+import type { Bounds } from './bounds.ts';
 import { shapeProblem } from './shape.ts';
 import type { Point } from './shape.ts';
 
@@ -68,6 +70,37 @@ export const emptyDraft: RuleDraft = {
   schedule: undefined,
   binding: 'ref',
 };
+
+const LONGEST_S = 3_600;
+const LONGEST_INTERVAL_S = 86_400;
+
+/** Of the numbers of the form. A kind without bounds for its time has no time. */
+export const bounds: {
+  forS: Readonly<Partial<Record<RuleKind, Bounds>>>;
+  clearS: Bounds;
+  minCount: Bounds;
+  intervalS: Bounds;
+} = {
+  forS: {
+    object_present: { least: 0, most: LONGEST_S },
+    object_absent: { least: 10, most: LONGEST_S },
+    source_down: { least: 5, most: LONGEST_S },
+  },
+  clearS: { least: 1, most: LONGEST_S },
+  minCount: { least: 1, most: 1000, isWhole: true },
+  intervalS: { least: 0, most: LONGEST_INTERVAL_S },
+};
+
+/** Whether the service takes the numbers that the kind uses. */
+function hasGoodNumbers({ kind, forS, clearS, minCount, intervalS }: RuleDraft): boolean {
+  const time = bounds.forS[kind];
+  const ofPresence = isWithin(clearS, bounds.clearS) && isWithin(minCount, bounds.minCount);
+  return (
+    (time === undefined || isWithin(forS[kind], time)) &&
+    isWithin(intervalS, bounds.intervalS) &&
+    (kind !== 'object_present' || ofPresence)
+  );
+}
 
 /** Whether a kind is about objects. */
 export const isAboutObjects = (kind: RuleKind) => kind !== 'source_down' && kind !== 'task_ended';
@@ -165,7 +198,7 @@ export function scopeOf(
     : { task_ids: [task.taskId] };
 }
 
-export type DraftProblem = 'tasks' | 'labels' | 'few' | 'crossed' | 'line' | 'statuses' | 'days';
+export type DraftProblem = 'tasks' | 'labels' | 'few' | 'crossed' | 'line' | 'statuses' | 'days' | 'number';
 
 /** Why the form is not a rule yet; undefined when it is one. */
 export function problemOf(draft: RuleDraft): DraftProblem | undefined {
@@ -177,7 +210,8 @@ export function problemOf(draft: RuleDraft): DraftProblem | undefined {
   const shape = hasRegion ? shapeProblem('polygon', region) : undefined;
   if (shape) return shape;
   if (kind === 'task_ended' && statuses.length === 0) return 'statuses';
-  return schedule?.windows.some((window) => window.days.length === 0) === true ? 'days' : undefined;
+  if (schedule?.windows.some((window) => window.days.length === 0) === true) return 'days';
+  return hasGoodNumbers(draft) ? undefined : 'number';
 }
 
 /** An identifier of the service for a name of the viewer: `Yard at night` → `yard-at-night-3f9a1c`. */

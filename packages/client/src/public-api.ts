@@ -2094,7 +2094,7 @@ export interface components {
        */
       kind: 'stream' | 'upload';
       /**
-       * @description `waiting`: no connection is attempted yet; or the stream has been away for over ten minutes, holds no capacity and is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
+       * @description `waiting`: no connection is attempted yet; or the stream has been away for over ten minutes and is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
        * @enum {string}
        */
       state:
@@ -5595,10 +5595,10 @@ export interface operations {
            *             "alarm.closed"
            *           ],
            *           "enabled": true,
-           *           "connected_since": "2026-03-15T08:00:01.000Z",
            *           "sequence": 1773563401262,
            *           "created_at": "2026-03-15T08:00:00.000Z",
-           *           "updated_at": "2026-03-15T08:00:00.000Z"
+           *           "updated_at": "2026-03-15T08:00:00.000Z",
+           *           "connected_since": "2026-03-15T08:00:01.000Z"
            *         }
            *       ]
            *     }
@@ -5732,10 +5732,10 @@ export interface operations {
            *         "alarm.closed"
            *       ],
            *       "enabled": true,
-           *       "connected_since": "2026-03-15T08:00:01.000Z",
            *       "sequence": 1773563401262,
            *       "created_at": "2026-03-15T08:00:00.000Z",
-           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *       "updated_at": "2026-03-15T08:00:00.000Z",
+           *       "connected_since": "2026-03-15T08:00:01.000Z"
            *     }
            */
           'application/json': components['schemas']['MqttEndpoint'];
@@ -5903,10 +5903,10 @@ export interface operations {
            *         "alarm.closed"
            *       ],
            *       "enabled": true,
-           *       "connected_since": "2026-03-15T08:00:01.000Z",
            *       "sequence": 1773563401262,
            *       "created_at": "2026-03-15T08:00:00.000Z",
-           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *       "updated_at": "2026-03-15T08:00:00.000Z",
+           *       "connected_since": "2026-03-15T08:00:01.000Z"
            *     }
            */
           'application/json': components['schemas']['MqttEndpoint'];
@@ -5934,7 +5934,6 @@ export interface operations {
            *         "alarm.closed"
            *       ],
            *       "enabled": true,
-           *       "connected_since": "2026-03-15T08:00:01.000Z",
            *       "sequence": 1773563401262,
            *       "created_at": "2026-03-15T08:00:00.000Z",
            *       "updated_at": "2026-03-15T08:00:00.000Z"
@@ -6778,7 +6777,7 @@ export interface operations {
         client_ref?: string;
         /** @description Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
         snapshots?: 'off' | 'tracks';
-        /** @description Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 (`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes holds no capacity and is connected to about once a minute, when there is capacity; the task stays `running`. `GET …/source` says when the last frame came and when the task fails. It is part of the request: a repeat with another value is rejected. */
+        /** @description Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 (`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes takes capacity only for single connections, about once a minute while there is capacity; the task stays `running`. `GET …/source` says when the last frame came and when the task fails: after ten minutes where the inference backend does not have this feature, as during an upgrade. It is part of the request: a repeat with another value is rejected. */
         give_up_after_s?: number;
       };
       header: {

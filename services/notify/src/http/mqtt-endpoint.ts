@@ -74,7 +74,8 @@ export const mqttEndpoint = z
   })
   .meta({ id: 'MqttEndpoint', description: 'An MQTT broker that events are published to' });
 
-export const exampleMqttEndpoint: z.infer<typeof mqttEndpoint> = {
+/** It is connected within seconds. */
+export const exampleNewMqttEndpoint: z.infer<typeof mqttEndpoint> = {
   endpoint_id: 'home',
   url: 'mqtts://broker.example.org/',
   login: 'password',
@@ -82,10 +83,14 @@ export const exampleMqttEndpoint: z.infer<typeof mqttEndpoint> = {
   topic_prefix: 'home/vision',
   event_types: ['alarm.opened', 'alarm.closed'],
   enabled: true,
-  connected_since: '2026-03-15T08:00:01.000Z',
   sequence: 1_773_563_401_262,
   created_at: '2026-03-15T08:00:00.000Z',
   updated_at: '2026-03-15T08:00:00.000Z',
+};
+
+export const exampleMqttEndpoint: z.infer<typeof mqttEndpoint> = {
+  ...exampleNewMqttEndpoint,
+  connected_since: '2026-03-15T08:00:01.000Z',
 };
 
 /** An endpoint as callers see it. */

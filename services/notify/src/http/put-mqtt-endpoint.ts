@@ -7,6 +7,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { mqttLimitReached, putMqttEndpoint } from '../use-cases/put-mqtt-endpoint.ts';
 import {
   exampleMqttEndpoint,
+  exampleNewMqttEndpoint,
   loginField,
   mqttEndpoint,
   mqttEndpointBody,
@@ -68,7 +69,7 @@ export const putMqttEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' | 'wakeM
       bodyReasons,
       responses: {
         200: { description: 'The endpoint was replaced', schema: mqttEndpoint, example: exampleMqttEndpoint },
-        201: { description: 'The endpoint was created', schema: mqttEndpoint, example: exampleMqttEndpoint },
+        201: { description: 'The endpoint was created', schema: mqttEndpoint, example: exampleNewMqttEndpoint },
       },
       refusalExamples: () => [
         refusalOf(() => parsePart(body, { ...bodyExample, topic_prefix: 'home/#' }, 'body', bodyReasons)),

@@ -262,12 +262,12 @@ test('images of one task are found among many that wait for the sweep', async ()
 test('the store is asked whose bucket it is once for all tasks of a request', async () => {
   const { db } = results.database;
   const generation = async () =>
-    (await db('bucket_owner').where({ name: 'segments' }).first<{ generation: number }>('generation'))?.generation ?? 0;
+    (await db('bucket_owner').where({ name: 'segments' }).first<{ generation: number }>('generation')).generation;
   const tasks = [await taskWith(), await taskWith(), await taskWith()];
   await decideAboutBucket(deps(), 'resume');
   const before = await generation();
   expect(await deleteTasks({ ...deps(), loops: loops() }, tasks)).toEqual(tasks);
-  expect(Number(await generation()) - Number(before)).toBe(1);
+  expect((await generation()) - before).toBe(1);
 });
 
 test('a task is not confirmed as deleted while the store keeps its images', async () => {

@@ -13,7 +13,8 @@ test('no other task takes the place of one that was named', () => {
 
 test('a rule for which no task was named begins with the newest', () => {
   expect(taskFor(found, { taskId: '', ref: undefined })).toBe(gate);
-  expect(taskFor([], { taskId: '', ref: undefined })).toBeUndefined();
+  const none: typeof found = [];
+  expect(taskFor(none, { taskId: '', ref: undefined })).toBeUndefined();
 });
 
 test('without its task a rule applies to all only where someone says so, or there are no tasks', () => {

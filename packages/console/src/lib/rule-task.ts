@@ -22,8 +22,8 @@ export function taskFor<T extends Task>(found: readonly T[], { taskId, ref }: Wa
 }
 
 /**
- * The tasks that a rule applies to, as far as the viewer chose them or there is no choice. While tasks are not known, or
- * the named one is gone, nothing is chosen: the rule would apply to more of them than its viewer wants.
+ * The tasks that a rule applies to, as far as the viewer chose them or there is no choice. While tasks are not known,
+ * or the named one is gone, nothing is chosen: the rule would apply to more of them than its viewer wants.
  */
 export function bindingFor(chosen: Binding, task: Task | undefined, hasNone: boolean): Binding {
   if (chosen === 'stored' || chosen === 'all') return chosen;

@@ -37,7 +37,10 @@ export function AlarmsPage(): JSX.Element {
           <p>{t.trouble.scopeText('notify')}</p>
         </Notice>
       ) : null}
-      <TroubleNotice trouble={open.trouble.value ?? closed.trouble.value ?? rules.trouble.value} onRetry={() => changed()} />
+      <TroubleNotice
+        trouble={open.trouble.value ?? closed.trouble.value ?? rules.trouble.value}
+        onRetry={() => changed()}
+      />
       <p class="line" role="status">
         {said.value}
       </p>

@@ -82,7 +82,10 @@ function useNewEndpoint({ names, onTaken }: NewEndpointProps) {
   const { name, url, set } = form.value;
   const send = async () => {
     if (sent.value?.name !== name) {
-      if (await endpointNow(client, name)) return onTaken();
+      if (await endpointNow(client, name)) {
+        onTaken();
+        return;
+      }
       sent.value = { name, secret: newSecret() };
     }
     const { secret } = sent.value;

@@ -69,8 +69,8 @@ async function run(
       deps.signals.jobCondemned(job, job.strikes);
       return { status: 'failed', error: 'worker_crashed' };
     }
-    // Its time was over before a worker had room for another connection. Any other claim makes one: frames may have come
-    // that Kafka has not acknowledged.
+    // Its time was over before a worker had room for another connection. Any other claim makes one: frames may have
+    // come that Kafka has not acknowledged.
     if (isToEnd && isGivenUp(job)) return { status: 'failed', error: 'source_lost' };
     if (job.awayMs === undefined) deps.signals.jobStarted(job);
     await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, noteProgress);

@@ -8,13 +8,13 @@ import type { NoLabels } from '@vision/shared/telemetry/metric';
 import { kafkaMetrics } from '@vision/shared/telemetry/shared-metrics';
 import { oauthMechanism } from './oauth/oauth-mechanism.ts';
 import type { OauthLogin } from './oauth/oauth-mechanism.ts';
+import { REAUTHENTICATE_MS } from './reauthentication.ts';
+import './failed-login.ts';
 import './idle-queue.ts';
 import './unanswered-requests.ts';
 
 /** Longest wait for the answer to one request. */
 export const ANSWER_MS = 10_000;
-/** Sessions end with the token of a login, or when the brokers say so (`connections.max.reauth.ms`). */
-const REAUTHENTICATE_MS = 10_000;
 
 /** How to reach the brokers. */
 export interface KafkaConnection {

@@ -21,12 +21,25 @@ declare module 'kafkajs/src/network/connection.js' {
   import type { Socket } from 'node:net';
   import type { Queue } from 'kafkajs/src/network/requestQueue/index.js';
 
-  interface Connection {
+  export interface Connection {
     requestQueue: Queue;
     socket: Socket | undefined;
     connect: (this: Connection) => Promise<boolean>;
+    disconnect: () => Promise<boolean>;
   }
 
   const connection: { prototype: Connection };
   export default connection;
+}
+
+declare module 'kafkajs/src/broker/saslAuthenticator/index.js' {
+  import type { Connection } from 'kafkajs/src/network/connection.js';
+
+  interface SaslAuthenticator {
+    connection: Connection;
+    authenticate: (this: SaslAuthenticator) => Promise<void>;
+  }
+
+  const authenticator: { prototype: SaslAuthenticator };
+  export default authenticator;
 }

@@ -3,13 +3,15 @@ import { z } from 'zod';
 import { loadConfig } from '@vision/shared/config';
 import { createLogger } from '@vision/shared/logger';
 import type { Logger } from '@vision/shared/logger';
+import { away } from '@vision/shared/start/fault';
 import { until } from '@vision/shared/testing/until';
 import { applyTopics } from '../src/apply-topics.ts';
 import { checkKafka } from '../src/check-kafka.ts';
 import { kafkaConfig, kafkaConnection } from '../src/kafka-config.ts';
 import { createKafka } from '../src/kafka.ts';
-import type { KafkaConnection } from '../src/kafka.ts';
+import type { KafkaClient, KafkaConnection } from '../src/kafka.ts';
 import { fetchToken } from '../src/oauth/fetch-token.ts';
+import { LoginError } from '../src/oauth/login-error.ts';
 import { createTokenSource } from '../src/oauth/token-source.ts';
 import { createProducer } from '../src/producer.ts';
 import { startSecureKafka } from './support/secure-kafka.ts';
@@ -99,12 +101,15 @@ test('a token server that is down, and brokers without the mechanism, are one se
   });
 });
 
+/** For tokens that live for some seconds. */
+const REAUTHENTICATE_MS = 1_000;
+
 /** The connection of a service whose tokens live for some seconds. */
 function shortLived(lifeMs: number): KafkaConnection {
   server.answer = giving(lifeMs);
   const { ca } = kafka.certificates;
   const client = { tokenUrl: server.url, clientId: 'vision', clientSecret: 'secret', caFile: ca };
-  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs }));
+  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs }), 2 * REAUTHENTICATE_MS);
   return { ...connectionOf(environment()), login: { mechanism: 'oauthbearer', clientId: 'vision', tokens } };
 }
 
@@ -115,19 +120,26 @@ function recording(lines: string[]): Logger {
   return Object.assign(Object.create(logger) as Logger, { warn: note, error: note });
 }
 
+async function consume({ kafka: library }: KafkaClient, topic: string) {
+  const seen = new Set<string>();
+  const crashes: { error: Error; restart: boolean }[] = [];
+  const consumer = library.consumer({ groupId: topic, maxWaitTimeInMs: 200, heartbeatInterval: 1_000 });
+  consumer.on('consumer.crash', ({ payload }) => void crashes.push(payload));
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({ eachMessage: async ({ message }) => void seen.add(message.value?.toString() ?? '') });
+  return { consumer, seen, crashes };
+}
+
+const isOver = (crashes: { restart: boolean }[]) => crashes.some(({ restart }) => !restart);
+
 test('a consumer and a producer go on with the same connections when their tokens end', async () => {
   const warned: string[] = [];
   const connection = shortLived(8_000);
-  const options = { ...connection, clientId: 'test', logger: recording(warned), reauthenticateMs: 1_000 };
+  const options = { ...connection, clientId: 'test', logger: recording(warned), reauthenticateMs: REAUTHENTICATE_MS };
   const client = createKafka(options);
   await applyTopics(client, [{ ...things, name: 'lasting' }]);
-  const seen = new Set<string>();
-  const crashes: unknown[] = [];
-  const consumer = client.kafka.consumer({ groupId: 'lasting', maxWaitTimeInMs: 200, heartbeatInterval: 1_000 });
-  consumer.on('consumer.crash', ({ payload }) => void crashes.push(payload.error));
-  await consumer.connect();
-  await consumer.subscribe({ topics: ['lasting'], fromBeginning: true });
-  await consumer.run({ eachMessage: async ({ message }) => void seen.add(message.value?.toString() ?? '') });
+  const { consumer, seen, crashes } = await consume(client, 'lasting');
   const producer = createProducer(client);
   await producer.publishRaw([{ topic: 'lasting', value: 'first' }]);
   await until(() => seen.has('first'));
@@ -146,4 +158,56 @@ test('a consumer and a producer go on with the same connections when their token
   await consumer.disconnect();
   expect(seen.size).toBe(published + 2);
   expect({ crashes, warned }).toEqual({ crashes: [], warned: [] });
+});
+
+test('a consumer and a producer outlive a token that cannot be renewed', async () => {
+  const lifeMs = 8_000;
+  const options = { ...shortLived(lifeMs), clientId: 'test', logger: createLogger('test', 'silent') };
+  const client = createKafka({ ...options, reauthenticateMs: REAUTHENTICATE_MS });
+  await applyTopics(client, [{ ...things, name: 'outage' }]);
+  const { consumer, seen, crashes } = await consume(client, 'outage');
+  const producer = createProducer(client);
+  const publish = (value: string) => producer.publishRaw([{ topic: 'outage', value }]);
+  await publish('before');
+  await until(() => seen.has('before'));
+  server.answer = replyWith(503, '');
+  const endsBy = performance.now() + lifeMs;
+  let failures = 0;
+  await until(async () => {
+    await publish('during').catch(() => (failures += 1));
+    return failures > 0 && performance.now() > endsBy;
+  });
+  server.answer = giving(lifeMs);
+  await until(() => publish('after').then(() => true));
+  await until(() => seen.has('after') || isOver(crashes));
+  await producer.stop();
+  await consumer.disconnect();
+  expect(isOver(crashes)).toBe(false);
+});
+
+test('a consumer goes on when there is no token for one of its connections for a while', async () => {
+  server.answer = giving(300_000);
+  const logger = createLogger('test', 'silent');
+  const other = createKafka({ ...connectionOf(environment()), clientId: 'test', logger });
+  await applyTopics(other, [{ ...things, name: 'halfway' }]);
+  let logins = 0;
+  let isAway = true;
+  // The first connection is that of the group, the second one fetches.
+  const get = async () => {
+    logins += 1;
+    if (logins > 2 && isAway) throw new LoginError(away('there is no token'));
+    return unsignedToken(logins === 1 ? 4_000 : 300_000);
+  };
+  const login = { mechanism: 'oauthbearer', clientId: 'vision', tokens: { get, discard: () => undefined } } as const;
+  const options = { ...connectionOf(environment()), login, clientId: 'test', logger };
+  const client = createKafka({ ...options, reauthenticateMs: REAUTHENTICATE_MS });
+  const { consumer, seen, crashes } = await consume(client, 'halfway');
+  await until(() => logins > 6 || isOver(crashes));
+  isAway = false;
+  const producer = createProducer(other);
+  await producer.publishRaw([{ topic: 'halfway', value: 'after' }]);
+  await until(() => seen.has('after') || isOver(crashes));
+  await producer.stop();
+  await consumer.disconnect();
+  expect(isOver(crashes)).toBe(false);
 });

@@ -138,7 +138,7 @@ test('a token that is used is renewed before it ends, and one that is not rests'
 test('while the server is away the old token serves, the request is repeated and each failure is told', async () => {
   server.answer = good('first');
   const told: string[] = [];
-  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 15_000 }));
+  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 15_000 }), 1_000);
   expect(await tokens.get((message) => told.push(message))).toBe('first');
   server.answer = replyWith(503, '');
   await until(() => told.length > 0);
@@ -148,6 +148,20 @@ test('while the server is away the old token serves, the request is repeated and
   server.answer = good('second');
   await until(async () => (await tokens.get((message) => told.push(message))) === 'second');
   expect(told.at(-1)).toBe('the token server gives tokens again');
+});
+
+test('a token that cannot be renewed is not given out shortly before its end', async () => {
+  server.answer = good();
+  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 10_000 }));
+  let leftMs: unknown;
+  const tell = (_message: string, { tokenLeftMs }: Record<string, unknown>) => {
+    leftMs ??= tokenLeftMs;
+  };
+  await tokens.get(tell);
+  server.answer = replyWith(503, '');
+  await until(() => leftMs !== undefined);
+  await expect(tokens.get(tell)).rejects.toThrow(/status 503/);
+  expect(leftMs).toBeGreaterThan(0);
 });
 
 test('without a token a failure holds for a moment, so that many connections are not as many requests', async () => {

@@ -1,11 +1,12 @@
 import { backoff } from '@vision/shared/async/backoff';
+import { REAUTHENTICATE_MS } from '../reauthentication.ts';
 import type { BearerToken } from './read-token.ts';
 
 /** Says that a token could not be had; called for the one who asked last. */
 export type Tell = (message: string, facts: Record<string, unknown>) => void;
 
 export interface TokenSource {
-  /** A token that has not ended. @throws what the last request for one failed with. */
+  /** A token that is good for a login. @throws what the last request for one failed with. */
   get: (tell: Tell) => Promise<string>;
   /** The brokers refused this token, so the next one to ask gets a new one. */
   discard: (value: string) => void;
@@ -23,13 +24,18 @@ interface Held {
 const MAX_LIFE_MS = 86_400_000;
 /** The part of its life after which a token is renewed. */
 const RENEW_AFTER = 0.8;
+/**
+ * What a token that cannot be renewed must have left. A session ends with its token: with less, each request would log
+ * in again, and brokers take one login a second from a connection; for the next one a consumer ends for good.
+ */
+const MIN_LEFT_MS = REAUTHENTICATE_MS + 2_000;
 
 /**
  * Holds one token for all connections of a process. It is renewed at 80 % of its life, by one request at a time; while
- * that fails the old one serves, and the request is repeated with growing pauses. A token that no connection asked for
- * is not renewed, so a source that is no longer used rests.
+ * that fails the old one serves until shortly before its end, and the request is repeated with growing pauses. A token
+ * that no connection asked for is not renewed, so a source that is no longer used rests.
  */
-export function createTokenSource(fetch: () => Promise<BearerToken>): TokenSource {
+export function createTokenSource(fetch: () => Promise<BearerToken>, minLeftMs = MIN_LEFT_MS): TokenSource {
   let held: Held | undefined;
   let asking: Promise<Held> | undefined;
   let failure = { count: 0, retryAt: 0, error: undefined as unknown };
@@ -71,7 +77,7 @@ export function createTokenSource(fetch: () => Promise<BearerToken>): TokenSourc
     try {
       return await renew();
     } catch (error) {
-      if (held && leftMs() > 0) return held;
+      if (held && leftMs() > minLeftMs) return held;
       throw error;
     }
   };

@@ -13,6 +13,7 @@ import { containerKeys } from './container-identity.ts';
 import type { ContainerIdentity } from './container-identity.ts';
 import { putObject } from './put-object.ts';
 import type { Send, SignedPut } from './put-object.ts';
+import { regionalEndpoint } from './regional-endpoint.ts';
 import type { KeySource } from './session-keys.ts';
 import { webIdentityKeys } from './web-identity.ts';
 import type { WebIdentity } from './web-identity.ts';
@@ -73,7 +74,7 @@ export interface Limits {
  */
 export function createConnection(options: ObjectStoreOptions): Connection {
   const { maxSockets = 32, idleMs = 20_000, deadlineMs = 30_000 } = options;
-  const endpoint = new URL(options.endpoint);
+  const endpoint = regionalEndpoint(new URL(options.endpoint), options.region);
   const isEncrypted = endpoint.protocol === 'https:';
   const { Agent, request } = isEncrypted ? https : http;
   const ca = options.caFile === undefined ? undefined : readFileSync(options.caFile, 'utf8');

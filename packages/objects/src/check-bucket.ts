@@ -39,8 +39,8 @@ export async function checkBucket(
 /** Says in one sentence why the bucket cannot be used. */
 export function bucketFault(error: unknown, options: ObjectStoreOptions): Fault {
   const cause = error instanceof AppError && error.cause !== undefined ? error.cause : error;
-  const sentence = faultSentence(cause);
-  if (sentence !== undefined) return wrong(sentence);
+  const fault = faultOf(cause);
+  if (fault) return fault;
   const codes = codesOf(cause);
   if (codes.some((code) => /AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|UnknownError/.test(code)))
     return wrong(`${refusal(options)}: ${codes[0] ?? ''}`);
@@ -55,9 +55,9 @@ function refusal({ endpoint, bucket, identity }: ObjectStoreOptions): string {
 }
 
 /** The client wraps what its source of keys throws. */
-function faultSentence(error: unknown): string | undefined {
+function faultOf(error: unknown): Fault | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1)
-    if (at instanceof FaultError) return at.message;
+    if (at instanceof FaultError) return at.fault;
   return undefined;
 }
 

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { CallError, bodyAs, call } from '@vision/shared/http/call';
 import type { CallReply } from '@vision/shared/http/call';
-import { FaultError, codesOf } from '@vision/shared/start/fault';
+import { FaultError, away, codesOf, tlsFault, wrong } from '@vision/shared/start/fault';
+import type { Fault } from '@vision/shared/start/fault';
 import { withoutDeadline } from '@vision/shared/upstream/deadline';
 import { ANSWER_MS, renewedKeys } from './session-keys.ts';
 import type { KeySource, SessionKeys } from './session-keys.ts';
@@ -37,9 +38,8 @@ const answer = z.object({
 
 async function askAgent({ credentialsUrl: url, authorizationFile: file }: ContainerIdentity): Promise<SessionKeys> {
   const token = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new FaultError(
-      `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: ${file} cannot be read (${codesOf(error)[0] ?? 'error'})`,
-    );
+    const reason = codesOf(error)[0] ?? 'error';
+    throw new FaultError(wrong(`AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: ${file} cannot be read (${reason})`));
   });
   const headers = { authorization: token.trim() };
   const limits = { timeoutMs: ANSWER_MS, maxReplyBytes: 65_536 };
@@ -47,21 +47,28 @@ async function askAgent({ credentialsUrl: url, authorizationFile: file }: Contai
   // The keys are for all requests, so asking for them ends with none.
   const reply = await withoutDeadline(() => call({ ...exchange, ...limits, headers })).catch((error: unknown) => {
     if (!(error instanceof CallError)) throw error;
-    throw new FaultError(
-      `AWS_CONTAINER_CREDENTIALS_FULL_URI=${url} does not answer: ${codesOf(error)[0] ?? error.reason}`,
-    );
+    const silent = `${named(url)} does not answer: ${codesOf(error)[0] ?? error.reason}`;
+    throw new FaultError(tlsFault(error, names) ?? away(silent));
   });
   const keys = bodyAs(answer, reply);
-  if (reply.status !== 200 || !keys)
-    throw new FaultError(`AWS_CONTAINER_CREDENTIALS_FULL_URI=${url} ${refusal(reply)}`);
+  if (reply.status !== 200 || !keys) throw new FaultError(refusal(reply, url));
   const { AccessKeyId: accessKey, SecretAccessKey: secretKey, Token: sessionToken, Expiration: endsAt } = keys;
   return { accessKey, secretKey, sessionToken, endsAt };
 }
 
-/** The rest of a sentence. */
-function refusal({ status, body }: CallReply): string {
-  if (status === 200) return 'answers without keys';
+const named = (url: string) => `AWS_CONTAINER_CREDENTIALS_FULL_URI=${url}`;
+
+const names = {
+  store: 'the agent',
+  address: 'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  tls: 'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  ca: 'NODE_EXTRA_CA_CERTS',
+};
+
+function refusal({ status, body }: CallReply, url: string): Fault {
+  if (status === 200) return wrong(`${named(url)} answers without keys`);
+  if (status >= 500 || status === 429) return away(`${named(url)} answers with status ${status}`);
   const { code, message } = (body ?? {}) as Record<string, unknown>;
   const reason = [code, message].filter((part) => typeof part === 'string').join(': ');
-  return `gives no keys to this service account: ${reason.slice(0, 300) || `status ${status}`}`;
+  return wrong(`${named(url)} gives no keys to this service account: ${reason.slice(0, 300) || `status ${status}`}`);
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Agent, fetch } from 'undici';
-import { FaultError, codesOf } from '@vision/shared/start/fault';
+import { FaultError, away, codesOf, wrong } from '@vision/shared/start/fault';
+import type { Fault } from '@vision/shared/start/fault';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import { ANSWER_MS, renewedKeys } from './session-keys.ts';
 import type { KeySource, SessionKeys } from './session-keys.ts';
@@ -24,7 +25,8 @@ export const webIdentityKeys = (identity: WebIdentity, ca: string | undefined): 
 
 async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: string | undefined): Promise<SessionKeys> {
   const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
-    throw new FaultError(`AWS_WEB_IDENTITY_TOKEN_FILE: ${tokenFile} cannot be read (${codesOf(error)[0] ?? 'error'})`);
+    const reason = codesOf(error)[0] ?? 'error';
+    throw new FaultError(wrong(`AWS_WEB_IDENTITY_TOKEN_FILE: ${tokenFile} cannot be read (${reason})`));
   });
   const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca } });
   try {
@@ -56,10 +58,11 @@ async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: str
   }
 }
 
-function refusal({ endpoint, roleArn }: WebIdentity, status: number, text: string): string {
+function refusal({ endpoint, roleArn }: WebIdentity, status: number, text: string): Fault {
   const reason =
     [xmlElement(text, 'Code'), xmlElement(text, 'Message')].filter(Boolean).join(': ') || `status ${status}`;
-  return `${endpoint} (S3_STS_ENDPOINT) gives no keys for AWS_ROLE_ARN=${roleArn}: ${reason}`;
+  const kind = status >= 500 || status === 429 ? away : wrong;
+  return kind(`${endpoint} (S3_STS_ENDPOINT) gives no keys for AWS_ROLE_ARN=${roleArn}: ${reason}`);
 }
 
 function keysOf(text: string, endpoint: string): SessionKeys {
@@ -71,6 +74,6 @@ function keysOf(text: string, endpoint: string): SessionKeys {
   ];
   const endsAt = new Date(expiration ?? '');
   if (!accessKey || !secretKey || !sessionToken || Number.isNaN(endsAt.getTime()))
-    throw new FaultError(`${endpoint} (S3_STS_ENDPOINT) answered without keys`);
+    throw new FaultError(wrong(`${endpoint} (S3_STS_ENDPOINT) answered without keys`));
   return { accessKey, secretKey, sessionToken, endsAt };
 }

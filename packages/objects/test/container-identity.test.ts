@@ -104,22 +104,34 @@ test('keys are renewed before they end, with the token that the file holds then'
   expect(store.seen).toContain('session-2');
 });
 
-test('a refusal, an answer without keys, a missing token and an agent that is down are one sentence each', async () => {
+test('a refusal, an answer without keys and a missing token are one sentence each', async () => {
   const named = `AWS_CONTAINER_CREDENTIALS_FULL_URI=${addressOf(agent)}/v1/credentials`;
-  const sentence = async () => (await checkBucket(options()))?.sentence;
+  const wrong = (sentence: string) => ({ kind: 'wrong', sentence });
   answer.status = 403;
   answer.body = JSON.stringify({ code: 'AccessDeniedException', message: 'no association' });
-  expect(await sentence()).toBe(
-    `${named} gives no keys to this service account: AccessDeniedException: no association`,
+  expect(await checkBucket(options())).toEqual(
+    wrong(`${named} gives no keys to this service account: AccessDeniedException: no association`),
   );
   answer.status = 200;
   answer.body = '<html>';
-  expect(await sentence()).toBe(`${named} answers without keys`);
+  expect(await checkBucket(options())).toEqual(wrong(`${named} answers without keys`));
   rmSync(tokenFile);
-  expect(await sentence()).toBe(`AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: ${tokenFile} cannot be read (ENOENT)`);
-  writeFileSync(tokenFile, 'token');
-  const away = { ...options(), identity: { credentialsUrl: 'http://127.0.0.1:1/', authorizationFile: tokenFile } };
-  expect((await checkBucket(away))?.sentence).toContain('does not answer: ECONNREFUSED');
+  expect(await checkBucket(options())).toEqual(
+    wrong(`AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: ${tokenFile} cannot be read (ENOENT)`),
+  );
+});
+
+test('an agent that is down, busy or broken is away', async () => {
+  const named = `AWS_CONTAINER_CREDENTIALS_FULL_URI=${addressOf(agent)}/v1/credentials`;
+  for (const status of [429, 500, 503]) {
+    answer.status = status;
+    expect(await checkBucket(options())).toEqual({ kind: 'away', sentence: `${named} answers with status ${status}` });
+  }
+  const down = { ...options(), identity: { credentialsUrl: 'http://127.0.0.1:1/', authorizationFile: tokenFile } };
+  expect(await checkBucket(down)).toEqual({
+    kind: 'away',
+    sentence: 'AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:1/ does not answer: ECONNREFUSED',
+  });
 });
 
 test('the token of a pod is sent in the clear to agents only', () => {

@@ -25,7 +25,7 @@ let store: SessionS3;
 /** Exchanges tokens of pods for keys of a session. */
 let sts: Server;
 let asked: URLSearchParams[] = [];
-let answer: { lifeMs: number; refuses: boolean };
+let answer: { lifeMs: number; refuses: boolean; status: number };
 
 beforeAll(async () => {
   s3 = await testS3();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   sts = createServer((req, res) => {
     void buffer(req).then((body) => {
       asked.push(new URLSearchParams(body.toString()));
-      res.writeHead(answer.refuses ? 403 : 200, { 'Content-Type': 'text/xml' });
+      res.writeHead(answer.refuses ? answer.status : 200, { 'Content-Type': 'text/xml' });
       res.end(answer.refuses ? REFUSAL : newSession());
     });
   });
@@ -50,7 +50,7 @@ afterAll(async () => {
 beforeEach(() => {
   store.seen.length = 0;
   asked = [];
-  answer = { lifeMs: 900_000, refuses: false };
+  answer = { lifeMs: 900_000, refuses: false, status: 403 };
   writeFileSync(tokenFile, 'token-of-the-pod\n');
 });
 
@@ -137,9 +137,12 @@ test('a refusal, a missing token and a bucket that is not there are one sentence
     sentence: `There is no bucket S3_BUCKET=absent at S3_ENDPOINT=${store.endpoint}`,
   });
   answer.refuses = true;
-  expect((await checkBucket(options()))?.sentence).toMatch(
+  const sentence = expect.stringMatching(
     /\(S3_STS_ENDPOINT\) gives no keys for AWS_ROLE_ARN=arn:aws:iam::1:role\/vision: AccessDenied: Not authorized/,
   );
+  expect(await checkBucket(options())).toEqual({ kind: 'wrong', sentence });
+  answer.status = 503;
+  expect(await checkBucket(options())).toEqual({ kind: 'away', sentence });
   rmSync(tokenFile);
   expect((await checkBucket(options()))?.sentence).toBe(
     `AWS_WEB_IDENTITY_TOKEN_FILE: ${tokenFile} cannot be read (ENOENT)`,

@@ -51,7 +51,7 @@ export async function migrateOnce(
     await migrate(db, migrations);
   } catch (error) {
     const fault = databaseFault(error, connection.url);
-    throw fault ? new FaultError(fault.sentence, { cause: error }) : error;
+    throw fault ? new FaultError(fault, { cause: error }) : error;
   } finally {
     await db.destroy();
   }

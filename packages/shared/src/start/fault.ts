@@ -10,9 +10,15 @@ export interface Fault {
 export const wrong = (sentence: string): Fault => ({ kind: 'wrong', sentence });
 export const away = (sentence: string): Fault => ({ kind: 'away', sentence });
 
-/** Raised by commands that cannot go on; its message is the sentence of the fault. */
+/** Raised by what cannot go on; its message is the sentence of the fault. */
 export class FaultError extends Error {
   override readonly name = 'FaultError';
+  readonly fault: Fault;
+
+  constructor(fault: Fault, options?: ErrorOptions) {
+    super(fault.sentence, options);
+    this.fault = fault;
+  }
 }
 
 /** The codes of an error and of what caused it, outermost first. */

@@ -57,8 +57,7 @@ function reported({ changes, differences, names }: TopicReport & { names: string
   };
 }
 
-const asFault = (fault: Fault | undefined, error: unknown) =>
-  fault ? new FaultError(fault.sentence, { cause: error }) : error;
+const asFault = (fault: Fault | undefined, error: unknown) => (fault ? new FaultError(fault, { cause: error }) : error);
 
 export const bucketCommands: CommandGroup = {
   name: 'bucket',
@@ -89,7 +88,7 @@ export const bucketCommands: CommandGroup = {
         const options = await settings.objectStore();
         const { checkBucket } = await import('@vision/objects/check-bucket');
         const fault = await checkBucket(options);
-        if (fault) throw new FaultError(fault.sentence);
+        if (fault) throw new FaultError(fault);
         return { value: { bucket: options.bucket }, text: `The bucket ${options.bucket} can be used.` };
       },
     },

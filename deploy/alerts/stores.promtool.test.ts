@@ -23,11 +23,14 @@ const backupAt = (values: string): Series => ({
   'cnpg_collector_last_available_backup_timestamp{namespace="data",pod="vision-db-2"}': '0x3000',
 });
 
-const certificateUntil = (seconds: number): Series => ({
-  'certmanager_certificate_expiration_timestamp_seconds{namespace="vision",name="vision-tls"}': `${seconds}x300`,
+const certificateUntil = (seconds: number, labels = 'namespace="vision"'): Series => ({
+  [`certmanager_certificate_expiration_timestamp_seconds{${labels},name="vision-tls"}`]: `${seconds}x300`,
   // One that is not made yet.
-  'certmanager_certificate_expiration_timestamp_seconds{namespace="vision",name="new"}': '0x300',
+  [`certmanager_certificate_expiration_timestamp_seconds{${labels},name="new"}`]: '0x300',
 });
+
+/** Without `honorLabels` Prometheus renames the labels that its own would hide. */
+const exported = (namespace: string) => `namespace="cert-manager",exported_namespace="${namespace}"`;
 
 const own: Record<string, object> = {
   VisionBackupOld: {},
@@ -48,6 +51,14 @@ const cases = [
     ['The certificate vision-tls ends in 1d 0h 0m 0s and was not renewed'],
   ],
   ['VisionCertificateEnds', 90, certificateUntil(20 * 86_400), []],
+  [
+    'VisionCertificateEnds',
+    90,
+    certificateUntil(91_800, exported('vision')),
+    ['The certificate vision-tls ends in 1d 0h 0m 0s and was not renewed'],
+  ],
+  ['VisionCertificateEnds', 90, certificateUntil(20 * 86_400, exported('vision')), []],
+  ['VisionCertificateEnds', 90, certificateUntil(91_800, exported('other')), []],
 ] as const;
 
 test('promtool takes the rules for the stores', () => {

@@ -4,7 +4,7 @@
  * `RELEASE=folder PUBLIC_KEY=key` takes a release that is there.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { stopAll } from '../deploy/local/down.ts';
 import { readSettings, root, say } from '../deploy/local/settings.ts';
 import { makeRelease } from './release/bundle/make.ts';
@@ -23,10 +23,7 @@ try {
   const release = givenRelease() ?? (await ownRelease());
   await proveRelease(settings, { ...release, version: basename(release.folder), commit });
   const withoutImages = process.env['WITHOUT'] === 'images';
-  say(
-    'proven',
-    `${release.folder.slice(root.length + 1)}${withoutImages ? ', WITHOUT images: these were not proven' : ''}`,
-  );
+  say('proven', `${relative(root, release.folder)}${withoutImages ? ', WITHOUT images: these were not proven' : ''}`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -38,7 +35,7 @@ function givenRelease() {
   const { RELEASE: folder, PUBLIC_KEY: publicKey } = process.env;
   if (!folder) return undefined;
   if (!publicKey) throw new Error('PUBLIC_KEY has to be the public key that RELEASE was signed with.');
-  return { folder: join(root, folder), publicKey };
+  return { folder: resolve(root, folder), publicKey };
 }
 
 async function ownRelease() {

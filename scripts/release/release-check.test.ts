@@ -117,9 +117,22 @@ describe('release-check', () => {
 
 test('every suite runs targets that the Makefile has', () => {
   const makefile = readFileSync(join(import.meta.dirname, '../../Makefile'), 'utf8');
-  const targets = suites.flatMap(({ command }) => [...command.matchAll(/make ([a-z-]+)/g)].map(([, name]) => name));
+  const named = /make (?:-s )?([a-z-]+)/g;
+  const targets = suites.flatMap(({ command }) => [...command.matchAll(named)].map(([, name]) => name));
   expect(targets.length).toBeGreaterThanOrEqual(suites.length);
   expect(targets.filter((name) => !new RegExp(`^(.* )?${name}( .*)?:`, 'm').test(makefile))).toEqual([]);
+});
+
+test('the chart that is run is that of the release that was just made, wherever it lies', () => {
+  const { command = '' } = suites.find(({ name }) => name === 'chart-run') ?? {};
+  const make = 'make() { case "$*" in "-s version") echo 1.2.3;; chart-run) echo "runs $RELEASE";; esac; }';
+  const ran = (folder: string) =>
+    execFileSync('sh', ['-c', `${make}; node() { exit 1; }; ${command}`], {
+      env: { ...process.env, VISION_LOCAL_DIR: folder },
+      encoding: 'utf8',
+    });
+  expect(ran('/elsewhere')).toBe('runs /elsewhere/release-proof/1.2.3\n');
+  expect(ran('')).toBe('runs .local/release-proof/1.2.3\n');
 });
 
 test('a suite says what the machine lacks', () => {

@@ -24,7 +24,9 @@ export const suites: readonly Suite[] = [
   {
     name: 'chart-run',
     // What runs is what would be released, pushed to a registry and pulled from there.
-    command: 'make release-proof && RELEASE=".local/release-proof/$(node scripts/print-version.ts)" make chart-run',
+    command:
+      'make release-proof && ' +
+      'RELEASE="${VISION_LOCAL_DIR:-.local}/release-proof/$(make -s version)" make chart-run',
     limitMinutes: 60,
     needsRoot: true,
   },

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { root, say } from '../../local/settings.ts';
 import type { Settings } from '../../local/settings.ts';
@@ -29,7 +29,7 @@ export function sourceOf({ folder, version }: PreviousRelease): RunSource {
 export async function thisSource(settings: Settings, helm: string): Promise<RunSource> {
   const given = process.env['RELEASE'];
   if (!given) return { chart: chartDir, images: { registry: 'localhost', tag: process.env['IMAGE_TAG'] || 'local' } };
-  return releasedSource(settings, helm, join(root, given));
+  return releasedSource(settings, helm, resolve(root, given));
 }
 
 /** Chart and images as nodes get them: pushed to a registry, the images pulled by their digests. */

@@ -102,6 +102,10 @@ export async function startFakeBroker(answer: (packet: Packet, socket: Socket) =
   return {
     port: (server.address() as AddressInfo).port,
     received,
+    /** Writes something on all connections. */
+    poke: () => {
+      for (const socket of sockets) socket.write('.');
+    },
     /** Connections that are open now. */
     open: () => sockets.size,
     connections: () => received.filter(({ cmd }) => cmd === 'connect').length,

@@ -110,10 +110,12 @@ test('what is in flight when a broker falls silent is published again, and count
     await own.until(failed('timeout'));
     const published = () => silent.received.filter(({ cmd }) => cmd === 'publish');
     // No more than the window, and nothing that was not acknowledged counts as published.
-    expect(published()).toHaveLength(32);
+    const sent = published().length;
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThanOrEqual(32);
     expect((await own.get()).sequence).toBe(start);
     await hurry();
-    await until(() => published().length >= 64);
+    await until(() => published().length === sent + 32);
     const row = await notify.database
       .db('mqtt_endpoints')
       .where({ subject: own.subject })
@@ -376,7 +378,11 @@ test('a deleted endpoint is disconnected, also from a broker that never closes i
     await own.until(isConnected);
     expect((await own.call('DELETE', 'home')).status).toBe(204);
     await until(() => open.received.some(({ cmd }) => cmd === 'disconnect'));
-    await until(() => open.open() === 0);
+    // A socket that is closed answers what still arrives with a reset.
+    await until(() => {
+      open.poke();
+      return open.open() === 0;
+    });
     expect((await own.call('GET', 'home')).body['details']).toEqual({ reason: 'mqtt_endpoint_not_found' });
   } finally {
     await open.close();

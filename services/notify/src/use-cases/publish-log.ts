@@ -138,33 +138,37 @@ interface Window {
 }
 
 function createWindow(start: number, onAnswer: () => void): Window {
-  const waiting = new Set<number>();
+  /** What was read and is not confirmed yet, in its order. */
+  const pending: { position: number; isDone: boolean }[] = [];
+  let waiting = 0;
   let read = start;
   let confirmed = start;
   const move = () => {
-    // Numbers are sent in ascending order, and a set keeps the order in which they were added.
-    const [first] = waiting;
-    const next = first === undefined ? read : before(first);
-    confirmed = next;
+    const open = pending.findIndex(({ isDone }) => !isDone);
+    const done = pending.splice(0, open === -1 ? pending.length : open);
+    confirmed = done.at(-1)?.position ?? confirmed;
   };
-  /** The last number behind which nothing is missing. */
-  const before = (first: number) => Math.max(confirmed, first - 1);
   return {
-    room: () => IN_FLIGHT - waiting.size,
-    isEmpty: () => waiting.size === 0,
+    room: () => IN_FLIGHT - waiting,
+    isEmpty: () => waiting === 0,
     read: () => read,
     confirmed: () => confirmed,
     send: (position) => {
-      waiting.add(position);
+      const sent = { position, isDone: false };
+      pending.push(sent);
+      waiting += 1;
       read = position;
       return () => {
-        waiting.delete(position);
+        sent.isDone = true;
+        waiting -= 1;
         move();
         onAnswer();
       };
     },
     skip: (position) => {
-      read = Math.max(read, position);
+      if (position <= read) return;
+      pending.push({ position, isDone: true });
+      read = position;
       move();
     },
   };

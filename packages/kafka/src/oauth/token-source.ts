@@ -45,7 +45,8 @@ export function createTokenSource(fetch: () => Promise<BearerToken>, minLeftMs =
   const renewIn = (ms: number) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (held?.used) renew().catch(() => undefined);
+      // A timer may fire just before the pause is over by this clock, and the chain of attempts must not end.
+      if (held?.used) ask().catch(() => undefined);
     }, ms).unref();
   };
   const request = async (): Promise<Held> => {
@@ -65,12 +66,13 @@ export function createTokenSource(fetch: () => Promise<BearerToken>, minLeftMs =
     }
   };
   const leftMs = () => Math.max(0, Math.round((held?.endsAt ?? 0) - performance.now()));
+  const ask = (): Promise<Held> => {
+    asking ??= request().finally(() => (asking = undefined));
+    return asking;
+  };
   const renew = async (): Promise<Held> => {
     if (!asking && performance.now() < failure.retryAt) throw failure.error;
-    asking ??= request().finally(() => {
-      asking = undefined;
-    });
-    return asking;
+    return ask();
   };
   const current = async (): Promise<Held> => {
     if (held && performance.now() < held.renewAt) return held;

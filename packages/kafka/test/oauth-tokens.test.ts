@@ -39,7 +39,7 @@ afterAll(() => {
 
 const good = (value = 'a.b-c') => replyWith(200, { access_token: value, token_type: 'Bearer', expires_in: 300 });
 
-/** What an operator is told when there is no token. */
+/** The message for operators when there is no token. */
 async function faultOf(changed: Partial<OauthClient> = {}, limitMs?: number) {
   const error: unknown = await fetchToken({ ...client, ...changed }, limitMs).catch((reason: unknown) => reason);
   return loginFaultOf(error);

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** What notify is told while it has endpoints of these keys. */
+/** The ended keys that notify receives while it has endpoints of these keys. */
 async function toldOf(...those: Key[]) {
   const from = told.length;
   keys = those;

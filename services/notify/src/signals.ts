@@ -102,7 +102,7 @@ interface FailedWebhook {
   status?: number | undefined;
 }
 
-/** What is told of connections to brokers. */
+/** Metrics and log lines of connections to brokers. */
 function createMqttSignals(logger: Logger, logged: (event: NewEvent) => void) {
   const age = createHistogram(metrics.mqttAge);
   const failures = createCounter(metrics.mqttFailures);

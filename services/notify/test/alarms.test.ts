@@ -115,7 +115,7 @@ test('an alarm of a rule that a restored database lost makes results forget it',
   expect((await notify.page('', subject)).items).toHaveLength(4);
 });
 
-/** What results is told of the rules of a subject. */
+/** What notify publishes to results about the rules of a subject. */
 async function published(subject: string) {
   const rows = await notify.database
     .db('outbox')

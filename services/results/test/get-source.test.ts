@@ -110,7 +110,7 @@ test('a stream that waits for another connection says so until its time is over'
   await reported(task, 1, { state: 'waiting', reason: 'connection_failed', ...absence });
   const aged = (by: string) =>
     results.database.db.raw(`update sources set updated_at = now() - ?::interval where task_id = ?`, [by, task]);
-  // Nobody reports while no worker has room for it.
+  // No worker reports it while none has room for it.
   await aged('1 hour');
   const { body } = await source(task);
   expect(body).toMatchObject({ state: 'waiting', ...absence, items: [{ state: 'waiting', reason: 'unreachable' }] });

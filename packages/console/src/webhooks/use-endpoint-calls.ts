@@ -11,7 +11,7 @@ import { switchEndpoint } from './switch-endpoint.ts';
 
 const OVERLAP_S = 86_400;
 
-/** What a viewer does with an endpoint; each says what became of it. */
+/** What a viewer does with an endpoint; each reports its result. */
 export function useEndpointCalls(endpointId: string, onDone: () => void) {
   const { client } = useSession();
   const { api } = client;

@@ -17,7 +17,7 @@ const DIED = `(held_by is not null and held_by <> :worker and claimed_at > now()
 const LASTED = `(held_by is not null and claimed_at <= now() - interval '1 hour')`;
 /** One process may end for many reasons; two that held the same job make it a suspect. */
 const IS_SUSPECT = `(not ${LASTED} and cardinality(deaths) + (${DIED})::int >= 2)`;
-/** Accepted against a slot, and held by nobody. */
+/** Accepted against a slot, and not held by a worker. */
 const WAITING = `(${UNDECIDED} and not ${IS_SUSPECT} and not ${IS_ASIDE})`;
 /** An accepted job that no worker with capacity for its kind has claimed goes to any worker with a free slot. */
 const LEFT = `(due.lease_until < now() - interval '2 seconds')`;

@@ -109,9 +109,9 @@ export async function markStopping(db: Knex, jobId: string): Promise<void> {
     .update({ status: 'stopping', updated_at: db.fn.now() });
 }
 
-/** Put aside, and claimed by nobody since: the claim of an earlier release leaves `parked_until` as it is. */
+/** Put aside, and not claimed since: the claim of an earlier release leaves `parked_until` as it is. */
 export const IS_ASIDE = '(parked_until is not null and parked_attempt is not distinct from attempt)';
-/** A stream that is away for long: no worker holds it. Whoever holds a job of which that was so has its slot again. */
+/** A stream that has been unavailable for long. No worker holds it; the worker that claims it takes a slot again. */
 const IS_PARKED = `(${IS_ASIDE} and lease_until <= now() and status in ('queued', 'running'))`;
 /**
  * A parked stream that is not due. What lies further ahead than any pause was written while the clock of the database

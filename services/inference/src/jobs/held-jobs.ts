@@ -60,7 +60,7 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
       const work = inLinkedTrace('job attempt', traceOf(job), () =>
         workOnJob(deps, job, hold, which === 'ending'),
       ).catch((error: unknown) => {
-        logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
+        logger.error({ err: error, task_id: job.jobId }, 'work on a job failed; another worker claims it');
       });
       const taken: HeldJob = {
         job,

@@ -92,7 +92,7 @@ async function run(
 const isGivenUp = ({ awayMs, giveUpAfterS }: JobRecord): boolean =>
   awayMs !== undefined && giveUpAfterS !== undefined && awayMs >= giveUpAfterS * 1000;
 
-/** Gives the slot back and leaves the job to whoever has room for it later. */
+/** Gives the slot back. A worker that has room later claims the job. */
 async function park(
   { db, progress, settings, signals }: WorkDeps,
   job: JobRecord,

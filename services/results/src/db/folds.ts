@@ -165,8 +165,8 @@ const SAVE = `update folds set seq = :seq, position = :position, revision = :rev
    where task_id = :taskId and revision = :revision - 1 returning task_id`;
 
 /**
- * Writes a fold and plans the next one, in one statement. False when it has no longer the revision before; a fold that
- * nobody has locked has one above 0.
+ * Writes a fold and plans the next one, in one statement. Call `lockFold` before it for a fold that is not stored yet.
+ * False when the stored revision is not the one before any more.
  */
 export async function saveFold(
   db: Knex,

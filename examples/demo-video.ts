@@ -2,6 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import type { ResultFrame, VisionClient } from '@vision/client';
 import { annotate, frameAt } from './annotate.ts';
+import { receiveAlarm } from './demo-alarm.ts';
 import { printSource, printTimeline, printTracks, saveLiveSnapshot, saveTrackSnapshot } from './demo-watch.ts';
 import { startLiveSource } from './live-source.ts';
 
@@ -36,11 +37,13 @@ export async function followVideo(client: VisionClient, video: string, out: stri
   await printTimeline(client, task.task_id, MIN_SCORE);
 }
 
-/** Serves the same file as a live stream, watches it until some frames have come, and stops the task. */
+/** Serves the same file as a live stream, watches it until some frames and an alarm have come, and stops the task. */
 export async function watchLiveStream(client: VisionClient, video: string, out: string): Promise<void> {
   const source = await startLiveSource({ video });
+  const alarm = await receiveAlarm(client);
   try {
-    const task = await client.watchStream({ stream_url: source.url, scene_code: 'person_vehicle' });
+    const stream = { stream_url: source.url, scene_code: 'person_vehicle' };
+    const task = await client.watchStream(stream, { client_ref: alarm.clientRef });
     console.log(`\nLive stream ${source.url}, task ${task.task_id} (${task.status})`);
     let seen = 0;
     for await (const { frame_time_ms: time, objects } of client.frames(task.task_id, { min_score: MIN_SCORE })) {
@@ -50,11 +53,13 @@ export async function watchLiveStream(client: VisionClient, video: string, out: 
       );
       if (seen >= LIVE_FRAMES) break;
     }
+    await alarm.print();
     await printSource(client, task.task_id);
     await saveLiveSnapshot(client, task.task_id, join(out, 'live.jpg'));
     const stopped = await client.stop(task.task_id);
     console.log(`  ${seen} frames, then stopped: ${stopped.status}`);
   } finally {
+    await alarm.close();
     source.close();
   }
 }

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { brokersOf } from './mqtt-support.ts';
 import { startNotify } from './support.ts';
 import type { TestNotify } from './support.ts';
@@ -37,4 +41,20 @@ test('ten endpoints are enough', async () => {
     409,
     { reason: 'limit_reached', limit: 'mqtt_endpoints', allowed: 10 },
   ]);
+});
+
+test('names the field that cannot be used, and refuses keys that take seconds to sign with', async () => {
+  const refused = async (body: object) => {
+    const answer = await brokersOf(notify).call('PUT', 'home', { url: 'mqtts://broker.example.org', ...body });
+    return [answer.status, answer.body['details']];
+  };
+  const reason = 'mqtt_login_invalid';
+  expect(await refused({ server_ca: 'x' })).toEqual([400, { reason, field: 'server_ca' }]);
+  const dir = mkdtempSync(join(tmpdir(), 'vision-mqtt-key-'));
+  const [key, certificate] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')];
+  const made = ['-x509', '-newkey', 'rsa:4608', '-nodes', '-days', '2', '-subj', '/CN=client'];
+  execFileSync('openssl', ['req', ...made, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  const login = { certificate: readFileSync(certificate, 'utf8'), private_key: readFileSync(key, 'utf8') };
+  rmSync(dir, { recursive: true });
+  expect(await refused({ login })).toEqual([400, { reason, field: 'login' }]);
 });

@@ -8,7 +8,7 @@ import { makeCertificates } from '@vision/shared/testing/made-certificates';
 import { until } from '@vision/shared/testing/until';
 import { accept, acceptsOnly, acknowledges, send, startFakeBroker, startMosquitto, subscribe } from './brokers.ts';
 import type { Broker } from './brokers.ts';
-import { startNotify, task } from './support.ts';
+import { startNotify } from './support.ts';
 import type { TestNotify } from './support.ts';
 import { brokersOf } from './mqtt-support.ts';
 import type { Shown } from './mqtt-support.ts';
@@ -295,13 +295,17 @@ test('a broker that takes every login and closes again fails, with longer and lo
   try {
     await own.put(at(closing.port));
     for (const failures of [1, 2, 3]) {
+      const { db } = notify.database;
+      const pause = db.raw('extract(epoch from next_at - lease_until)::float8 as pause_s');
       const failing = await until(async () =>
-        notify.database
-          .db('mqtt_endpoints')
+        db('mqtt_endpoints')
           .where({ subject: own.subject, failures })
-          .first<{ last_failure: string } | undefined>(),
+          .whereNull('lease_token')
+          .first<{ last_failure: string; pause_s: number } | undefined>('last_failure', pause),
       );
       expect(failing.last_failure).toBe('closed');
+      expect(failing.pause_s).toBeGreaterThanOrEqual(2 ** (failures - 1) / 2);
+      expect(failing.pause_s).toBeLessThanOrEqual(2 ** (failures - 1));
       await hurry();
     }
   } finally {
@@ -322,31 +326,6 @@ test('a broker that fails for three days is disabled with an event', async () =>
   expect(shown.disabled_reason).toBe('failing');
   const { items } = await notify.page('?types=mqtt_endpoint.disabled', own.subject);
   expect(items.map(({ data }) => data.endpoint_id)).toEqual(['home']);
-});
-
-test('is connected once over two replicas, and the other one takes over', async () => {
-  const own = brokersOf(notify);
-  const open = await startFakeBroker(acknowledges);
-  const first = await startNotify(settings(), notify);
-  // Either of them may log these.
-  const publish = (count: number) =>
-    notify.publish(...Array.from({ length: count }, () => task({ subject: own.subject })));
-  try {
-    await own.put(at(open.port));
-    await own.until(isConnected);
-    await publish(5);
-    const published = () => open.received.filter(({ cmd }) => cmd === 'publish').length;
-    await until(() => published() === 5);
-    expect(open.connections()).toBe(1);
-    // Whichever of them has it: after this one process is left.
-    await first.halt();
-    await publish(5);
-    await until(() => published() === 10);
-    await own.until(isConnected);
-  } finally {
-    await first.stop();
-    await open.close();
-  }
 });
 
 test('publishes nothing of a deleted task that waits', async () => {

@@ -231,3 +231,22 @@ test('an endpoint that hangs delays no other one, of its subject or of another',
   await hooks.send('DELETE', '/slow');
   await slow.close();
 });
+
+test('a recovery of more events than one request looks at goes on where it ended', async () => {
+  const hooks = webhooksOf(notify);
+  const { db } = notify.database;
+  const from = Date.now() - 30_000;
+  const events = 20_001;
+  await db('subject_logs').insert({ subject: hooks.subject, position: from + events });
+  await hooks.put('hook', { url: receiver.url, event_types: ['task.failed'] });
+  await db.raw(
+    `insert into events (subject, position, event_id, type, occurred_at, data)
+     select :subject, :from + n, gen_random_uuid(), case when n = :events then 'task.failed' else 'task.running' end,
+       now(), '{}' from generate_series(1, :events) as n`,
+    { subject: hooks.subject, from, events },
+  );
+  const recover = async (since_ms: unknown) => (await hooks.send('POST', '/hook/recover', { since_ms })).body;
+  const first = await recover(from);
+  expect(first).toEqual({ deliveries: 0, continue_from_ms: expect.any(Number) });
+  expect(await recover(first['continue_from_ms'])).toEqual({ deliveries: 1 });
+});

@@ -68,7 +68,7 @@ function certificateOf(pem: string, field: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw mqttLoginInvalid(`${field}: send certificates in PEM, beginning with -----BEGIN CERTIFICATE-----`);
+    throw mqttLoginInvalid(`${field}: send certificates in PEM, beginning with -----BEGIN CERTIFICATE-----`, field);
   }
 }
 
@@ -80,8 +80,8 @@ function privateKeyOf(pem: string): KeyObject {
   }
 }
 
-function mqttLoginInvalid(message: string): AppError {
-  return fail.requestInvalid('mqtt_login_invalid', `${message}.`, { field: 'login' });
+function mqttLoginInvalid(message: string, field = 'login'): AppError {
+  return fail.requestInvalid('mqtt_login_invalid', `${message}.`, { field });
 }
 
 const contextOf = (endpointKey: string) => `mqtt broker ${endpointKey}`;

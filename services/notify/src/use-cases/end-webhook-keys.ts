@@ -41,8 +41,8 @@ const endKey = ({ db }: Pick<Deps, 'db'>, key: EndedKey): Promise<EndedOfKey> =>
   inTransaction(db, async (tx) => {
     const ended: EndedOfKey = { disabled: [], brokers: [], deliveries: 0 };
     for (const { endpoint_key, endpoint_id, host } of await lockEndpointsOfKey(tx, key)) {
-      await disableEndpoint(tx, endpoint_key, key.reason);
       ended.deliveries += await dropWaiting(tx, endpoint_key);
+      await disableEndpoint(tx, endpoint_key, key.reason);
       const about = { subject: key.subject, endpointId: endpoint_id, occurredAt: new Date() };
       const event = disabledEvent(about, endpoint_key, key.reason);
       await appendToLog(tx, event);

@@ -1,7 +1,7 @@
 import { moveMqttEndpoint, readHeadIfLeased } from '../db/mqtt-leases.ts';
 import type { LeasedMqttEndpoint } from '../db/mqtt-leases.ts';
 import { MISSED, eventBody } from '../domain/event.ts';
-import type { LoggedEvent } from '../domain/event.ts';
+import type { EventType, LoggedEvent } from '../domain/event.ts';
 import { topicOf } from '../domain/mqtt-topic.ts';
 import { wants } from '../domain/webhook-event.ts';
 import type { MqttSession } from '../clients/connect-mqtt.ts';
@@ -12,7 +12,6 @@ type PublishDeps = Pick<Deps, 'db' | 'signals' | 'watch'>;
 
 /** Messages that a broker has not acknowledged yet. */
 const IN_FLIGHT = 32;
-const READ = 200;
 /** Below this it is not worth a look into the log. */
 const ROOM = IN_FLIGHT / 2;
 /** A connection that stood for so long with nothing to send shows that the broker works. */
@@ -75,15 +74,16 @@ async function publishSome(
   endpoint: LeasedMqttEndpoint,
   { session, window }: { session: MqttSession; window: Window },
 ): Promise<'more' | 'nothing' | 'lease lost'> {
-  const { subject, topic_prefix: prefix } = endpoint;
+  const { subject, topic_prefix: prefix, event_types: wanted } = endpoint;
   const after = window.read();
   // The end is read first: what is added in between is read in the next round.
   const upTo = await readHeadIfLeased(db, endpoint);
   if (upTo === undefined) return 'lease lost';
   if (upTo <= after) return 'nothing';
-  const events = await readOn(db, { subject, types: undefined, after, upTo, order: 'asc', limit: READ });
+  const limit = window.room();
+  const types = wanted ? ([...new Set([...wanted, MISSED])] as EventType[]) : undefined;
+  const events = await readOn(db, { subject, types, after, upTo, order: 'asc', limit });
   for (const event of events) {
-    if (window.room() === 0) return 'nothing';
     if (!isWanted(endpoint, event, after)) {
       window.skip(event.position);
       continue;
@@ -98,7 +98,7 @@ async function publishSome(
       () => undefined,
     );
   }
-  if (events.length === READ) return 'more';
+  if (events.length === limit) return 'more';
   window.skip(upTo);
   return 'nothing';
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { inTransaction } from '@vision/shared/db/transaction';
@@ -56,16 +55,11 @@ export async function putMqttEndpoint(
     const login = request.login === undefined ? keptLogin(known, url.href) : (request.login ?? undefined);
     const broker = { url: url.href, login, serverCa: request.serverCa };
     const { topicPrefix, eventTypes, isEnabled, endpointId } = request;
-    const brokerBox = sealBroker(box, endpointKey, broker);
-    const settings = { brokerBox, host: url.host, topicPrefix, eventTypes, isEnabled, keyId };
+    const decided = { topicPrefix, eventTypes, isEnabled, keyId };
     // A repeat interrupts no connection.
-    if (
-      before &&
-      known &&
-      before.key_id === (keyId ?? null) &&
-      isSame(settingsOf(before, known), { ...settings, broker })
-    )
+    if (before && known && textOf(known, decidedOf(before)) === textOf(broker, decided))
       return { row: before, isNew: false };
+    const settings = { ...decided, brokerBox: sealBroker(box, endpointKey, broker), host: url.host };
     if (before) await replaceMqttEndpoint(tx, endpointKey, settings);
     else await insertMqttEndpoint(tx, { endpointKey, subject, endpointId }, settings);
     return { row: foundMqttEndpoint(await findMqttEndpoint(tx, subject, endpointId)), isNew: !before };
@@ -78,20 +72,18 @@ export async function putMqttEndpoint(
 const keptLogin = (known: MqttBroker | undefined, href: string): MqttLogin | undefined =>
   known?.url === href ? known.login : undefined;
 
-type Compared = Pick<MqttSettings, 'topicPrefix' | 'eventTypes' | 'isEnabled'> & { broker: MqttBroker };
+/** All that a caller decides about an endpoint, as one text. */
+const textOf = (broker: MqttBroker, { topicPrefix, eventTypes, isEnabled, keyId }: Decided): string =>
+  JSON.stringify([broker, topicPrefix, eventTypes, isEnabled, keyId ?? null]);
 
-const settingsOf = (row: MqttEndpointRow, broker: MqttBroker): Compared => ({
-  broker,
+type Decided = Pick<MqttSettings, 'topicPrefix' | 'eventTypes' | 'isEnabled'> & { keyId: string | null | undefined };
+
+const decidedOf = (row: MqttEndpointRow): Decided => ({
   topicPrefix: row.topic_prefix,
   eventTypes: row.event_types,
   isEnabled: row.is_enabled,
+  keyId: row.key_id,
 });
-
-const isSame = (one: Compared, other: Compared): boolean =>
-  one.topicPrefix === other.topicPrefix &&
-  one.isEnabled === other.isEnabled &&
-  isDeepStrictEqual(one.eventTypes, other.eventTypes) &&
-  JSON.stringify(one.broker) === JSON.stringify(other.broker);
 
 /** The refusal of one endpoint too many. */
 export const mqttLimitReached = () =>

@@ -1,4 +1,5 @@
 import type { Bell } from '@vision/shared/async/bell';
+import { backoff } from '@vision/shared/async/backoff';
 import { createPoller } from '@vision/shared/async/poller';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { Logger } from '@vision/shared/logger';
@@ -15,7 +16,7 @@ import { disableMqttEndpoint } from '../db/mqtt-endpoints.ts';
 import type { LeasedMqttEndpoint } from '../db/mqtt-leases.ts';
 import { DISABLE_AFTER } from '../domain/delivery.ts';
 import { openBroker, parseMqttUrl } from '../domain/mqtt-broker.ts';
-import { MqttError, pauseAfter } from '../domain/mqtt-failure.ts';
+import { MqttError } from '../domain/mqtt-failure.ts';
 import type { MqttFailure } from '../domain/mqtt-failure.ts';
 import { mqttDisabledEvent } from '../domain/webhook-event.ts';
 import type { Deps, WebhookTools } from './deps.ts';
@@ -38,6 +39,8 @@ const LEASE_MS = 30_000;
 const INTERVAL_MS = 5_000;
 /** A process that could not renew for so long gives its connections up, before another one may claim them. */
 const GIVE_UP_MS = 20_000;
+/** Pauses after failures of a broker. */
+const PAUSES = { minMs: 1_000, maxMs: 300_000 } as const;
 /** Pause after a failure of our own. */
 const OWN_PAUSE_MS = 5_000;
 
@@ -169,7 +172,7 @@ async function recordFailure(
       return undefined;
     }
     if (failing.hours < DISABLE_AFTER.hours || failing.failures < DISABLE_AFTER.failures) {
-      await postponeMqtt(tx, endpoint, pauseAfter(failing.failures));
+      await postponeMqtt(tx, endpoint, backoff(failing.failures, PAUSES));
       return undefined;
     }
     await disableMqttEndpoint(tx, endpoint.endpoint_key, 'failing');

@@ -26,7 +26,6 @@ export const webhooks: Migration = {
         failures int not null default 0,
         created_at timestamptz not null default now(),
         updated_at timestamptz not null default now(),
-        deleted_at timestamptz,
         unique (subject, endpoint_id)
       ) with (fillfactor = 70)`);
     await db.raw(`

@@ -8,6 +8,7 @@ import { alarmRules, alarms, expiredEvents } from './0003-alarms.ts';
 import { webhooks } from './0004-webhooks.ts';
 import { webhookKeys } from './0005-webhook-keys.ts';
 import { mqtt } from './0006-mqtt.ts';
+import { deletedEndpoints } from './0007-deleted-endpoints.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -23,4 +24,5 @@ export const migrations: Migration[] = [
   webhooks,
   webhookKeys,
   mqtt,
+  deletedEndpoints,
 ];

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { makeCertificates } from '@vision/shared/testing/made-certificates';
 import type { MadeCertificates } from '@vision/shared/testing/made-certificates';
 import { until } from '@vision/shared/testing/until';
@@ -118,21 +117,6 @@ test('connections that open at once share one request', async () => {
   );
   await tokens.get(quiet);
   expect(server.requests).toHaveLength(1);
-});
-
-test('a token that is used is renewed before it ends, and one that is not rests', async () => {
-  let given = 0;
-  const tokens = createTokenSource(async () => {
-    given += 1;
-    return { value: `token-${given}`, lifeMs: 1_000 };
-  });
-  expect(await tokens.get(quiet)).toBe('token-1');
-  await until(() => given === 2);
-  // Longer than its life.
-  await delay(1_200);
-  expect(given).toBe(2);
-  expect(await tokens.get(quiet)).toBe('token-3');
-  await until(() => given === 4);
 });
 
 test('while the server is away the old token serves, the request is repeated and each failure is told', async () => {

@@ -4,7 +4,6 @@ import { CallError, bodyAs, call } from '@vision/shared/http/call';
 import type { CallReply } from '@vision/shared/http/call';
 import { FaultError, away, codesOf, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
-import { withoutDeadline } from '@vision/shared/upstream/deadline';
 import { ANSWER_MS, renewedKeys } from './session-keys.ts';
 import type { KeySource, SessionKeys } from './session-keys.ts';
 
@@ -44,8 +43,7 @@ async function askAgent({ credentialsUrl: url, authorizationFile: file }: Contai
   const headers = { authorization: token.trim() };
   const limits = { timeoutMs: ANSWER_MS, maxReplyBytes: 65_536 };
   const exchange = { upstream: 'sts', operation: 'container_credentials', method: 'GET', url } as const;
-  // The keys are for all requests, so asking for them ends with none.
-  const reply = await withoutDeadline(() => call({ ...exchange, ...limits, headers })).catch((error: unknown) => {
+  const reply = await call({ ...exchange, ...limits, headers }).catch((error: unknown) => {
     if (!(error instanceof CallError)) throw error;
     const silent = `${named(url)} does not answer: ${codesOf(error)[0] ?? error.reason}`;
     throw new FaultError(tlsFault(error, names) ?? away(silent));

@@ -1,3 +1,6 @@
+import { untraced } from '@vision/shared/telemetry/trace-context';
+import { withoutDeadline } from '@vision/shared/upstream/deadline';
+
 /** Keys for requests to the store. */
 export interface S3Keys {
   accessKey: string;
@@ -31,14 +34,16 @@ export type KeySource = () => Promise<S3Keys>;
 export function renewedKeys(request: () => Promise<SessionKeys>): KeySource {
   let known: Held | undefined;
   let asking: Promise<Held> | undefined;
-  const renewed = async () => {
-    asking ??= request()
+  /** The keys are for all requests, so asking for them neither ends with one nor belongs to its trace. */
+  const shared = (): Promise<Held> => {
+    asking ??= untraced(() => withoutDeadline(request))
       .then(holding)
-      .finally(() => {
-        asking = undefined;
-      });
+      .finally(() => (asking = undefined));
+    return asking;
+  };
+  const renewed = async () => {
     try {
-      known = await asking;
+      known = await shared();
     } catch (error) {
       if (!known || Date.now() > known.endsAt) throw error;
       // Asked again by a later request, not by the very next one.

@@ -5,8 +5,6 @@ import { BodyTooLargeError } from '@vision/shared/http/read-body';
 import { tlsFromFiles } from '@vision/shared/pem-file';
 import { away, codesOf, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
-import { untraced } from '@vision/shared/telemetry/trace-context';
-import { withoutDeadline } from '@vision/shared/upstream/deadline';
 import { LoginError } from './login-error.ts';
 import { UnusableTokenError, readToken } from './read-token.ts';
 import type { BearerToken } from './read-token.ts';
@@ -34,8 +32,7 @@ export async function fetchToken(client: OauthClient, limitMs = TOKEN_MS): Promi
   // Made for each request, so that a renewed file of authorities needs no restart.
   const dispatcher = new Agent({ connect: tlsFromFiles({ ca: client.caFile }) });
   try {
-    // The token is for all connections, so it neither ends with one request nor belongs to its trace.
-    return readToken(await untraced(() => withoutDeadline(() => ask(client, dispatcher, limitMs))));
+    return readToken(await ask(client, dispatcher, limitMs));
   } catch (error) {
     if (error instanceof UnusableTokenError) throw new LoginError(wrong(`${named(client)} ${error.message}`));
     throw error instanceof CallError ? new LoginError(faultOf(error, client, limitMs)) : error;

@@ -1,4 +1,6 @@
 import { backoff } from '@vision/shared/async/backoff';
+import { untraced } from '@vision/shared/telemetry/trace-context';
+import { withoutDeadline } from '@vision/shared/upstream/deadline';
 import { REAUTHENTICATE_MS } from '../reauthentication.ts';
 import type { BearerToken } from './read-token.ts';
 
@@ -66,8 +68,9 @@ export function createTokenSource(fetch: () => Promise<BearerToken>, minLeftMs =
     }
   };
   const leftMs = () => Math.max(0, Math.round((held?.endsAt ?? 0) - performance.now()));
+  /** The token is for all connections, so asking for it neither ends with one request nor belongs to its trace. */
   const ask = (): Promise<Held> => {
-    asking ??= request().finally(() => (asking = undefined));
+    asking ??= untraced(() => withoutDeadline(request)).finally(() => (asking = undefined));
     return asking;
   };
   const renew = async (): Promise<Held> => {

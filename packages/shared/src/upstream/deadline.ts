@@ -14,7 +14,7 @@ export interface Deadline {
   isBinding: boolean;
 }
 
-const active = new AsyncLocalStorage<Deadline>();
+const active = new AsyncLocalStorage<Deadline | undefined>();
 
 /** The deadline of the request that this work is for; undefined for work of our own. */
 export const activeDeadline = (): Deadline | undefined => active.getStore();
@@ -23,7 +23,7 @@ export const withDeadline = <T>(deadline: Deadline | undefined, work: () => T): 
   deadline ? active.run(deadline, work) : work();
 
 /** Runs work that many requests share, and that ends with none of them. */
-export const withoutDeadline = <T>(work: () => T): T => active.run({ leftMs: () => Infinity, isBinding: false }, work);
+export const withoutDeadline = <T>(work: () => T): T => active.run(undefined, work);
 
 /** Reads the header of another service; undefined for what is no time. */
 export function readDeadline(text: string | string[] | undefined): number | undefined {

@@ -24,6 +24,29 @@ beforeEach(() => {
 afterEach(() => void jest.useRealTimers());
 afterAll(() => recorded.stop());
 
+test('without keys a failure is repeated for 500 ms before the source is asked again', async () => {
+  const keys = renewedKeys(give);
+  isAway = true;
+  for (let tries = 0; tries < 20; tries += 1) await expect(keys()).rejects.toThrow('away, 1');
+  await jest.advanceTimersByTimeAsync(499);
+  await expect(keys()).rejects.toThrow('away, 1');
+  await jest.advanceTimersByTimeAsync(1);
+  await expect(keys()).rejects.toThrow('away, 2');
+  isAway = false;
+  await jest.advanceTimersByTimeAsync(500);
+  expect(await keys()).toMatchObject({ accessKey: 'key-3' });
+});
+
+test('a wall clock that is set back does not prolong the pause', async () => {
+  const keys = renewedKeys(give);
+  isAway = true;
+  await expect(keys()).rejects.toThrow('away, 1');
+  isAway = false;
+  jest.setSystemTime(Date.now() - 3_600_000);
+  await jest.advanceTimersByTimeAsync(500);
+  expect(await keys()).toMatchObject({ accessKey: 'key-2' });
+});
+
 test('keys that cannot be renewed serve until they end, and are asked for again after ten seconds', async () => {
   const keys = renewedKeys(give);
   await keys();

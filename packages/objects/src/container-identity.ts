@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { CallError, bodyAs, call } from '@vision/shared/http/call';
 import type { CallReply } from '@vision/shared/http/call';
 import { FaultError, away, codesOf, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
+import { readPodToken } from './pod-token.ts';
 import { ANSWER_MS, renewedKeys } from './session-keys.ts';
 import type { KeySource, SessionKeys } from './session-keys.ts';
 
@@ -36,11 +36,7 @@ const answer = z.object({
 });
 
 async function askAgent({ credentialsUrl: url, authorizationFile: file }: ContainerIdentity): Promise<SessionKeys> {
-  const token = await readFile(file, 'utf8').catch((error: unknown) => {
-    const reason = codesOf(error)[0] ?? 'error';
-    throw new FaultError(wrong(`AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: ${file} cannot be read (${reason})`));
-  });
-  const headers = { authorization: token.trim() };
+  const headers = { authorization: await readPodToken('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', file) };
   const limits = { timeoutMs: ANSWER_MS, maxReplyBytes: 65_536 };
   const exchange = { upstream: 'sts', operation: 'container_credentials', method: 'GET', url } as const;
   const reply = await call({ ...exchange, ...limits, headers }).catch((error: unknown) => {

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Agent, fetch } from 'undici';
-import { FaultError, away, codesOf, wrong } from '@vision/shared/start/fault';
+import { FaultError, away, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
+import { readPodToken } from './pod-token.ts';
 import { ANSWER_MS, renewedKeys } from './session-keys.ts';
 import type { KeySource, SessionKeys } from './session-keys.ts';
 import { xmlElement } from './xml-element.ts';
@@ -24,10 +24,7 @@ export const webIdentityKeys = (identity: WebIdentity, ca: string | undefined): 
   renewedKeys(() => assumeRole(identity, ca));
 
 async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: string | undefined): Promise<SessionKeys> {
-  const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
-    const reason = codesOf(error)[0] ?? 'error';
-    throw new FaultError(wrong(`AWS_WEB_IDENTITY_TOKEN_FILE: ${tokenFile} cannot be read (${reason})`));
-  });
+  const token = await readPodToken('AWS_WEB_IDENTITY_TOKEN_FILE', tokenFile);
   const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca } });
   try {
     const call = { upstream: 'sts', operation: 'assume_role', limitMs: ANSWER_MS } as const;
@@ -42,7 +39,7 @@ async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: str
           RoleSessionName: hostname()
             .replaceAll(/[^\w+=,.@-]/g, '-')
             .slice(0, 64),
-          WebIdentityToken: token.trim(),
+          WebIdentityToken: token,
         }),
         redirect: 'error',
         signal: AbortSignal.timeout(ANSWER_MS),

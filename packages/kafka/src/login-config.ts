@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { ConfigError } from '@vision/shared/config';
+import { isLoopbackName } from '@vision/shared/net/loopback-name';
 import { certificateFile } from '@vision/shared/pem-file';
 import type { KafkaLogin } from './kafka.ts';
 import { fetchToken } from './oauth/fetch-token.ts';
 import { createTokenSource } from './oauth/token-source.ts';
 import type { TokenSource } from './oauth/token-source.ts';
-
-/** `localhost`, 127.0.0.0/8 and ::1, as `URL` writes them. */
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The secret of the client goes there, so it has to be encrypted on its way. */
 const tokenUrl = z
@@ -18,7 +16,7 @@ const tokenUrl = z
   );
 
 const isSafe = ({ protocol, hostname, username, password }: URL) =>
-  (protocol === 'https:' || LOOPBACK.test(hostname)) && username === '' && password === '';
+  (protocol === 'https:' || isLoopbackName(hostname)) && username === '' && password === '';
 
 /** How a process proves to the brokers who it is. */
 export const loginConfig = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CallError, bodyAs, call } from '@vision/shared/http/call';
 import type { CallReply } from '@vision/shared/http/call';
+import { isLoopbackName } from '@vision/shared/net/loopback-name';
 import { FaultError, away, codesOf, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import { readPodToken } from './pod-token.ts';
@@ -15,14 +16,14 @@ export interface ContainerIdentity {
   authorizationFile: string;
 }
 
-/** Addresses of the agents of ECS and EKS, and loopback: the token is sent to them in the clear. */
-const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
+/** Addresses of the agents of ECS and EKS: the token is sent to them in the clear. */
+const AGENTS = new Set(['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]']);
 
 /** Whether the token of a pod may be sent there. */
 export const isAgentUrl = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || PLAIN_HOSTS.test(hostname);
+  return protocol === 'https:' || isLoopbackName(hostname) || AGENTS.has(hostname);
 };
 
 /** Keys of the agent, renewed before they end. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
+import { isLoopbackName } from '@vision/shared/net/loopback-name';
 import { openConsoleSession } from '../use-cases/console-session.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { networkOfRequest } from './network-of-request.ts';
@@ -7,7 +8,6 @@ import { networkOfRequest } from './network-of-request.ts';
 type SessionDeps = Parameters<typeof openConsoleSession>[0] & Pick<Deps, 'settings'>;
 
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 const CODE = /^Console-Code ([\w-]{43})$/;
 
 /**
@@ -36,7 +36,7 @@ function isOfThisMachine(req: IncomingMessage): boolean {
   return (
     LOOPBACK.test(remoteAddress) &&
     LOOPBACK.test(localAddress) &&
-    LOOPBACK_HOST.test(host) &&
+    isLoopbackName(host.replace(/:\d+$/, '')) &&
     !isProxied &&
     (origin === undefined || origin === `http://${host}`) &&
     (site === undefined || site === 'same-origin')

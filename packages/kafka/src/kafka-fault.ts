@@ -20,16 +20,15 @@ export function kafkaFault(error: unknown, { brokers, login, tls }: KafkaConnect
   const refused = loginFaultOf(error);
   if (refused) return refused;
   const mechanism = login?.mechanism ?? '';
-  if (message.includes('does not support the requested SASL mechanism'))
+  const isRefused = chain.includes('KafkaJSSASLAuthenticationError');
+  const isUnknown = message.includes('does not support the requested SASL mechanism');
+  if (isUnknown || (isRefused && /not supported|not enabled/.test(message)))
     return wrong(`The brokers do not offer KAFKA_SASL_MECHANISM=${mechanism}: ${message}`);
-  if (chain.includes('KafkaJSSASLAuthenticationError')) {
-    return message.includes('not supported') || message.includes('not enabled')
-      ? wrong(`The brokers do not offer KAFKA_SASL_MECHANISM=${mechanism}: ${message}`)
-      : wrong(
-          `The brokers refuse the login of KAFKA_USERNAME=${userOf(login)} by KAFKA_SASL_MECHANISM=${mechanism}: ` +
-            'KAFKA_PASSWORD is wrong, or they know no such user',
-        );
-  }
+  if (isRefused)
+    return wrong(
+      `The brokers refuse the login of KAFKA_USERNAME=${userOf(login)} by KAFKA_SASL_MECHANISM=${mechanism}: ` +
+        'KAFKA_PASSWORD is wrong, or they know no such user',
+    );
   const fault = tlsFault(error, names);
   if (fault) return fault;
   const list = `KAFKA_BROKERS=${brokers.join(',')}`;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { defaultLimits } from '@vision/contracts/limits';
@@ -85,14 +86,11 @@ export async function upload(options: UploadOptions): Promise<Answer> {
 }
 
 async function pump(body: AsyncIterable<Buffer>, sending: ReturnType<typeof request>): Promise<void> {
+  const over = new AbortController();
+  sending.once('close', () => over.abort());
   for await (const chunk of body) {
     if (sending.destroyed) return;
-    if (!sending.write(chunk)) {
-      await new Promise<void>((resolve) => {
-        sending.once('drain', resolve);
-        sending.once('close', resolve);
-      });
-    }
+    if (!sending.write(chunk)) await once(sending, 'drain', { signal: over.signal }).catch(() => undefined);
   }
   sending.end();
 }

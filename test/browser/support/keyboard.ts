@@ -9,9 +9,14 @@ const FOCUSED = `(() => {
 /** No page of the console has more stops than this before what a way needs. */
 const MOST_TABS = 60;
 
-/** The keyboard of a viewer who has no mouse; it counts what is pressed. */
+/** Tab only moves the focus. */
+const MOVES = ['Tab', 'Shift+Tab'];
+
+/** The keyboard of a viewer who has no mouse; it counts what is pressed, and where. */
 export class Keyboard {
   presses = 0;
+  /** The elements that got a key other than Tab, or a text: each by its page and its name. */
+  readonly decisions = new Set<string>();
   readonly #page: Page;
 
   constructor(page: Page) {
@@ -19,18 +24,24 @@ export class Keyboard {
   }
 
   async press(key: string, times = 1): Promise<void> {
+    if (!MOVES.includes(key)) await this.#decide();
     for (let time = 0; time < times; time += 1) await this.#page.keyboard.press(key);
     this.presses += times;
   }
 
   /** Pastes a text: two keys at once. */
   async paste(text: string): Promise<void> {
+    await this.#decide();
     await this.#page.keyboard.insertText(text);
     this.presses += 2;
   }
 
   focused(): Promise<string> {
     return this.#page.evaluate<string>(FOCUSED);
+  }
+
+  async #decide(): Promise<void> {
+    this.decisions.add(`${new URL(this.#page.url()).hash} ${await this.focused()}`);
   }
 
   /** Presses Tab until the focus is on what has this name. @throws Error when it never is */

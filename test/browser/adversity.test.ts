@@ -168,6 +168,27 @@ test('500 tracks with hostile labels are text, each within reach', async () => {
   await visitor.close();
 });
 
+test('of a video that the browser cannot play, the timeline and the tracks stay and lead to its moments', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await serveTask(page, 9);
+  // What the link of the video leads to.
+  await page.route('**/v1/vision/links/*', (route) => route.fulfill({ body: 'no video', contentType: 'video/mp4' }));
+  await go(`#/tasks/${TASK_ID}`);
+  await page.getByText('This browser cannot play the video (hevc).').waitFor();
+  expect(await page.locator('video').count()).toBe(0);
+  await page.locator('.bars').waitFor({ state: 'attached' });
+  await page.locator('.track').nth(5).press('Enter');
+  const position = page.getByRole('slider', { name: 'Position' });
+  await until(async () => (await position.getAttribute('aria-valuenow')) === '5000');
+  expect(await page.locator('.track').count()).toBe(9);
+  await photograph(page, 'video-unplayable');
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
 test('names of rules, cameras and labels in alarms are text, whatever they hold', async () => {
   const visitor = await visit(browser);
   const { page, signIn, go, complaints } = visitor;

@@ -98,6 +98,7 @@ export async function serveTask(page: Page, tracks: number): Promise<void> {
   };
   const source = {
     kind: 'upload',
+    codec: 'hevc',
     state: 'ended',
     since_ms: 1_790_000_000_000,
     last_frame_time_ms: LENGTH_MS,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Route } from 'playwright-core';
 import { Caller } from '../support/system.ts';
+import { refusal } from './support/made-up.ts';
 import { launchBrowser, seriousFindings, visit } from './support/visitor.ts';
 
 let browser: Browser;
@@ -80,9 +81,7 @@ test('a new rule whose tasks cannot be read applies to all of them only when its
   const visitor = await visit(browser);
   const { page, signIn, go, complaints } = visitor;
   await signIn(caller.key);
-  const details = { reason: 'made_up' };
-  const json = { title: 'Failed', detail: 'Failed.', status: 500, trace_id: '', retryable: false, details };
-  await page.route('**/v1/vision/tasks?*', (route) => route.fulfill({ status: 500, json }));
+  await page.route('**/v1/vision/tasks?*', (route) => route.fulfill(refusal(500, 'made_up')));
   await go('#/alarms/new-rule');
   await page.getByLabel('Raise an alarm when').selectOption('source_down');
   await page.getByText('The service failed').waitFor();

@@ -64,6 +64,12 @@ const alarm = (index: number) => ({
   review: { verdict: 'none' },
 });
 
+/** A refusal of the service. */
+export const refusal = (status: number, reason: string) => ({
+  status,
+  json: { title: 'Refused', detail: 'Refused.', status, trace_id: '', retryable: false, details: { reason } },
+});
+
 function trackAt(index: number): object {
   const at = index * 1000;
   return {
@@ -81,8 +87,9 @@ function trackAt(index: number): object {
   };
 }
 
-/** Lets the page see a task, a rule and alarms that no service has. */
-export async function serveTask(page: Page, tracks: number): Promise<void> {
+/** Lets the page see a task without images, a rule and alarms, two pages of them, that no service has. */
+export async function serveTask(page: Page, tracks: number, kind: 'upload' | 'stream' = 'upload'): Promise<void> {
+  const shown = kind === 'upload' ? task : { ...task, status: 'running' };
   const timeline = {
     bucket_ms: 1000,
     min_score: 0.5,
@@ -97,28 +104,27 @@ export async function serveTask(page: Page, tracks: number): Promise<void> {
     gaps: [],
   };
   const source = {
-    kind: 'upload',
+    kind,
     codec: 'hevc',
-    state: 'ended',
+    state: kind === 'upload' ? 'ended' : 'streaming',
     since_ms: 1_790_000_000_000,
     last_frame_time_ms: LENGTH_MS,
     duration_ms: LENGTH_MS,
     image: { width: 1280, height: 720 },
     frames: { stored: 3000 },
     coverage,
-    ended: { status: 'succeeded' },
+    ...(kind === 'upload' ? { ended: { status: 'succeeded' } } : {}),
     items: [],
     next_cursor: '',
   };
   const answers: Record<string, object> = {
-    [`tasks/${TASK_ID}`]: task,
+    [`tasks/${TASK_ID}`]: shown,
     [`tasks/${TASK_ID}/source`]: source,
     [`tasks/${TASK_ID}/timeline`]: timeline,
     [`tasks/${TASK_ID}/results`]: { items: [], next_cursor: '', resume_cursor: '' },
-    tasks: { items: [task], next_cursor: '' },
+    tasks: { items: [shown], next_cursor: '' },
     'alarm-rules': { items: [rule] },
     'alarm-rules/made-up': rule,
-    alarms: { items: hostile.map((_, index) => alarm(index)), next_cursor: '', resume_cursor: '' },
   };
   await page.route('**/v1/vision/**', async (route: Route) => {
     const url = new URL(route.request().url());
@@ -128,6 +134,16 @@ export async function serveTask(page: Page, tracks: number): Promise<void> {
       const items = Array.from({ length: Math.min(PER_PAGE, tracks - from) }, (_, index) => trackAt(from + index));
       const next = from + PER_PAGE < tracks ? String(from + PER_PAGE) : '';
       await route.fulfill({ json: { items, next_cursor: next, resume_cursor: '' } });
+      return;
+    }
+    if (path === 'alarms') {
+      const isNewest = url.searchParams.get('state') === 'closed' && !url.searchParams.has('cursor');
+      const items = hostile.map((_, index) => alarm(index));
+      await route.fulfill({ json: { items, next_cursor: isNewest ? 'older' : '', resume_cursor: '' } });
+      return;
+    }
+    if (path.endsWith('snapshot')) {
+      await route.fulfill(refusal(404, 'snapshots_off'));
       return;
     }
     const json = answers[path];

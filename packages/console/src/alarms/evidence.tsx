@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Place } from '../components/place.tsx';
 import { useSession } from '../state/session.ts';
-import { snapshotOf } from '../state/snapshots.ts';
+import { canStillCome, snapshotOf } from '../state/snapshots.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { t } from '../strings.ts';
@@ -41,8 +41,10 @@ function useImage(taskId: string, trackId: string | undefined): string | undefin
   const { value } = useLoaded({
     key: `${taskId} ${trackId ?? ''}`,
     load: async (signal) => (trackId === undefined ? undefined : snapshotOf(client, { taskId, trackId }, signal)),
-    everyMs: (image) =>
-      image || trackId === undefined || performance.now() - startedAt > PATIENCE_MS ? undefined : SOON_MS,
+    everyMs: (image, refusal) => {
+      const isWanted = !image && trackId !== undefined && canStillCome(refusal);
+      return isWanted && performance.now() - startedAt <= PATIENCE_MS ? SOON_MS : undefined;
+    },
   });
   const image = value.value;
   const files = useMemo(() => (image ? [image] : []), [image]);

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { isActive } from '../components/status.tsx';
 import { dataOf } from '../state/data.ts';
 import { useSession } from '../state/session.ts';
+import { canStillCome } from '../state/snapshots.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 import type { TaskEntry } from '../state/use-tasks.ts';
 import { useUrls } from '../state/use-urls.ts';
@@ -56,7 +57,7 @@ function useSnapshot(task: TaskEntry | undefined): { url: string | undefined; is
       const options = { params: { path: { task_id: task.task_id } }, signal, parseAs: 'blob' } as const;
       return dataOf(await client.api.GET('/v1/vision/tasks/{task_id}/live-snapshot', options));
     },
-    everyMs: () => (task && isActive(task.status) ? EVERY_MS : undefined),
+    everyMs: (_image, refusal) => (task && isActive(task.status) && canStillCome(refusal) ? EVERY_MS : undefined),
   });
   const image = value.value;
   const files = useMemo(() => (image ? [image] : []), [image]);

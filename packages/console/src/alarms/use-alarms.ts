@@ -30,7 +30,8 @@ export function useAlarms() {
       };
       return dataOf(await client.api.GET('/v1/vision/alarms', { params: { query }, signal }));
     },
-    everyMs: () => EVERY_MS,
+    // Older alarms change only where their viewer changes them.
+    everyMs: (page) => (page && cursor.value !== '' ? undefined : EVERY_MS),
   });
   const reload = () => {
     open.reload();
@@ -45,7 +46,7 @@ export type RuleWithVerdicts = AlarmRule & {
 /** Each of them is asked for how often it was right. */
 const MOST_WITH_VERDICTS = 20;
 /** Less often than alarms, as it takes a request for each of those. */
-const RULES_EVERY_MS = 10_000;
+const RULES_EVERY_MS = 30_000;
 
 /** The rules of the viewer, the first of them with their verdicts. */
 export function useRules() {

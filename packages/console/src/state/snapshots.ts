@@ -1,5 +1,13 @@
 import type { VisionClient } from '@vision/client';
+import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from './data.ts';
+
+/** Reasons of tasks that have no images at all. */
+export const WITHOUT_IMAGES: readonly string[] = ['snapshots_off', 'not_supported'];
+
+/** Whether an image that was refused can still come: `snapshot_none` is said of tracks and of tasks that have ended. */
+export const canStillCome = (refusal: Trouble | undefined): boolean =>
+  refusal === undefined || ![...WITHOUT_IMAGES, 'snapshot_none'].includes(refusal.reason);
 
 const MOST_BYTES = 64 * 1024 * 1024;
 /** Images of tracks, the one that was shown last at the end. */

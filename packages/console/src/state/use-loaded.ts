@@ -16,8 +16,8 @@ export interface LoadOptions<T> {
   /** How it is asked for: when this changes it is loaded anew, and stays on the page meanwhile. */
   variant?: string;
   load: (signal: AbortSignal) => Promise<T>;
-  /** When to load again, from the last value; undefined: not by itself. */
-  everyMs?: (value: T | undefined) => number | undefined;
+  /** When to load again, from the last value and what went wrong since; undefined: not by itself. */
+  everyMs?: (value: T | undefined, trouble: Trouble | undefined) => number | undefined;
 }
 
 /** A value of the service that stays on the page while it is loaded again, and when that fails. */
@@ -46,7 +46,7 @@ export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T
           trouble.value = noteTrouble(error);
         }
       }
-      const waitMs = latest.current.everyMs?.(value.value);
+      const waitMs = latest.current.everyMs?.(value.value, trouble.value);
       if (waitMs !== undefined && !ended.signal.aborted) timer = setTimeout(() => void turn(), waitMs);
     };
     void turn();

@@ -9,6 +9,7 @@ import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
 import { noteTrouble } from '../state/session.ts';
+import { WITHOUT_IMAGES } from '../state/snapshots.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { t } from '../strings.ts';
 import { loadFrames } from './load-frames.ts';
@@ -75,7 +76,6 @@ function useLive(view: TaskView) {
 
 /** Reasons of a moment without an image that pass by themselves. */
 const LOST = ['snapshot_not_yet', 'snapshot_none', 'task_not_found'];
-const WITHOUT_IMAGES = ['snapshots_off', 'not_supported'];
 /** Tasks that were found to have none; they are not asked again. */
 const tasksWithoutImages = new Set<string>();
 

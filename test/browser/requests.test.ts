@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { until } from '@vision/shared/testing/until';
+import { Caller } from '../support/system.ts';
+import { serveTask } from './support/made-up.ts';
+import { launchBrowser, visit } from './support/visitor.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** Counts the requests whose address has a part. */
+function counted(page: Page): (part: string) => number {
+  const urls: string[] = [];
+  page.on('request', (request) => urls.push(request.url()));
+  return (part) => urls.filter((url) => url.includes(part)).length;
+}
+
+/** Lets time pass until what is asked for again and again has been, some times. */
+async function passTurns(page: Page, asked: () => number): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) {
+    const before = asked();
+    await page.clock.fastForward(6_000);
+    await until(() => asked() > before);
+  }
+}
+
+test('images that cannot come are asked for once, and older alarms are not asked for again', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await page.clock.install();
+  await serveTask(page, 1);
+  const asked = counted(page);
+  await go('#/alarms');
+  // Four alarms that are open and four that are not; then four older ones.
+  await until(() => asked('/snapshot') === 8);
+  await page.getByRole('button', { name: 'Older alarms' }).click();
+  await until(() => asked('/snapshot') === 12);
+  await passTurns(page, () => asked('state=open'));
+  expect([asked('/snapshot'), asked('cursor=older')]).toEqual([12, 1]);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});

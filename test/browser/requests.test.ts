@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
 import { Caller } from '../support/system.ts';
-import { serveTask } from './support/made-up.ts';
+import { serveTask, TASK_ID } from './support/made-up.ts';
 import { launchBrowser, visit } from './support/visitor.ts';
 
 let browser: Browser;
@@ -41,6 +41,31 @@ test('images that cannot come are asked for once, and older alarms are not asked
   await until(() => asked('/snapshot') === 12);
   await passTurns(page, () => asked('state=open'));
   expect([asked('/snapshot'), asked('cursor=older')]).toEqual([12, 1]);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('the page of a rule reads its source once at a time, and an image that cannot come once', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await page.clock.install();
+  await serveTask(page, 1, 'stream');
+  const release = Promise.withResolvers<undefined>();
+  await page.route('**/source', async (route) => {
+    await release.promise;
+    await route.fallback();
+  });
+  const asked = counted(page);
+  await go(`#/alarms/new-rule/${TASK_ID}`);
+  await page.getByRole('button', { name: 'Part of the image' }).click();
+  await page.getByRole('button', { name: /^Corner 1 of 4/ }).press('ArrowLeft');
+  await page.locator('.shape [role=status]').getByText('19 % across').waitFor();
+  expect(asked('/source')).toBe(1);
+  release.resolve(undefined);
+  await page.getByText('There is no image of this task.').waitFor();
+  await passTurns(page, () => asked('/source'));
+  expect(asked('/live-snapshot')).toBe(1);
   expect(complaints).toEqual([]);
   await visitor.close();
 });

@@ -29,8 +29,8 @@ export function RuleArea({ editor }: { editor: RuleEditor }): JSX.Element {
 }
 
 function Shape({ editor, isLine }: { editor: RuleEditor; isLine: boolean }): JSX.Element {
-  const { draft, change, problem, task, moment } = editor;
-  const { media, aspect, note } = useTaskImage(task, moment.value);
+  const { draft, change, problem } = editor;
+  const { media, aspect, note } = useTaskImage(editor);
   const isWrong = problem === 'few' || problem === 'crossed' || problem === 'line';
   return (
     <>

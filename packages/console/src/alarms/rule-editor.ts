@@ -15,7 +15,9 @@ import { taskName, useTasks } from '../state/use-tasks.ts';
 import type { TaskEntry } from '../state/use-tasks.ts';
 import type { Loaded } from '../state/use-loaded.ts';
 import { t } from '../strings.ts';
+import type { Source } from '../task/task-view.ts';
 import { ruleNow } from './switch-rule.ts';
+import { useSource } from './use-source.ts';
 
 /** What the parts of the rule's page share. */
 export interface RuleEditor {
@@ -27,6 +29,8 @@ export interface RuleEditor {
   /** The task that the rule is drawn and tested on. */
   task: TaskEntry | undefined;
   chooseTask: (taskId: string) => void;
+  /** How its source is; undefined without a task. */
+  source: Loaded<Source | undefined>;
   scene: Scene | undefined;
   labels: string[];
   name: string;
@@ -47,6 +51,7 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
   const found = tasks.value.value;
   const task = taskFor(found ?? [], { taskId: taskId.value, ref });
   const hasNone = found?.length === 0 && wanted === undefined;
+  const source = useSource(task);
   const scene = useScene(task?.scene_code);
   const draft = {
     ...form.value,
@@ -69,6 +74,7 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
       taskId.value = next;
       moment.value = 0;
     },
+    source,
     scene,
     labels,
     name: draft.name ?? suggestedName(draft, task),

@@ -10,7 +10,7 @@ import type { TaskEntry } from '../state/use-tasks.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { useVideoLink } from '../state/use-video-link.ts';
 import { t } from '../strings.ts';
-import { useSource } from './use-source.ts';
+import type { RuleEditor } from './rule-editor.ts';
 
 const EVERY_MS = 3_000;
 
@@ -23,8 +23,8 @@ interface TaskImage {
 }
 
 /** What a task sees: the newest frame of a stream, or the frame of a video at a moment. */
-export function useTaskImage(task: TaskEntry | undefined, atMs: number): TaskImage {
-  const source = useSource(task).value.value;
+export function useTaskImage({ task, source: { value }, moment }: RuleEditor): TaskImage {
+  const source = value.value;
   const isUpload = source?.kind === 'upload';
   const size = useSignal<number | undefined>(undefined);
   const isBroken = useSignal(false);
@@ -45,7 +45,7 @@ export function useTaskImage(task: TaskEntry | undefined, atMs: number): TaskIma
   if (!isUpload)
     return { media: <img src={url} alt={t.shape.image} draggable={false} {...shared} />, aspect, note: undefined };
   const onSize = (shape: number) => (size.value = shape);
-  return { media: <Still url={url} atMs={atMs} onSize={onSize} {...shared} />, aspect, note: undefined };
+  return { media: <Still url={url} atMs={moment.value} onSize={onSize} {...shared} />, aspect, note: undefined };
 }
 
 function useSnapshot(task: TaskEntry | undefined): { url: string | undefined; isMissing: boolean } {

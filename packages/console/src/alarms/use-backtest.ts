@@ -7,7 +7,6 @@ import { dataOf } from '../state/data.ts';
 import { noteTrouble, useSession } from '../state/session.ts';
 import type { Source } from '../task/task-view.ts';
 import type { RuleEditor } from './rule-editor.ts';
-import { useSource } from './use-source.ts';
 
 type Report = components['schemas']['AlarmBacktest'];
 export type BacktestAlarm = Report['alarms'][number];
@@ -32,7 +31,7 @@ const testedText = ({ draft, task }: RuleEditor) => JSON.stringify([judgedBy(dra
 export function useBacktest(editor: RuleEditor) {
   const { client } = useSession();
   const { task, draft } = editor;
-  const source = useSource(task).value.value;
+  const source = editor.source.value.value;
   const result = useSignal<Backtest | undefined>(undefined);
   const isRunning = useSignal(false);
   const trouble = useSignal<Trouble | undefined>(undefined);

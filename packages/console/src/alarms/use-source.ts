@@ -18,6 +18,6 @@ export function useSource(task: TaskEntry | undefined): Loaded<Source | undefine
       const params = { path: { task_id: task.task_id } };
       return dataOf(await client.api.GET('/v1/vision/tasks/{task_id}/source', { params, signal }));
     },
-    everyMs: () => (task && isActive(task.status) ? EVERY_MS : undefined),
+    everyMs: (source) => (task && isActive(task.status) && source?.state !== 'ended' ? EVERY_MS : undefined),
   });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
 import { Caller } from '../support/system.ts';
-import { serveTask, TASK_ID } from './support/made-up.ts';
+import { refusal, serveTask, TASK_ID } from './support/made-up.ts';
 import { launchBrowser, visit } from './support/visitor.ts';
 
 let browser: Browser;
@@ -66,6 +66,31 @@ test('the page of a rule reads its source once at a time, and an image that cann
   await page.getByText('There is no image of this task.').waitFor();
   await passTurns(page, () => asked('/source'));
   expect(asked('/live-snapshot')).toBe(1);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('a stop that failed is tried again, and then nothing says that it failed', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await serveTask(page, 1, 'stream');
+  let tries = 0;
+  await page.route('**/stop', async (route) => {
+    tries += 1;
+    if (tries === 1) await route.fulfill(refusal(500, 'made_up'));
+    else await route.fulfill({ json: { task_id: TASK_ID, status: 'stopping' } });
+  });
+  await go(`#/tasks/${TASK_ID}`);
+  const stop = async () => {
+    await page.getByRole('button', { name: 'Stop the task' }).click();
+    await page.getByRole('button', { name: 'Stop it' }).click();
+  };
+  await stop();
+  await page.getByText('The service failed').waitFor();
+  await stop();
+  await page.getByText('The service failed').waitFor({ state: 'hidden' });
+  expect(tries).toBe(2);
   expect(complaints).toEqual([]);
   await visitor.close();
 });

@@ -1,13 +1,12 @@
-import { useSignal } from '@preact/signals';
 import type { Alarm, AlarmRule } from '@vision/client';
 import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { duration, inUtc, isolated, moment, position, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
-import { missingScopes, noteTrouble, useSession } from '../state/session.ts';
+import { missingScopes, useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import { t } from '../strings.ts';
 import { evidenceText } from './alarm-words.ts';
 import { Evidence } from './evidence.tsx';
@@ -99,19 +98,12 @@ function Actions({ alarm, rule, onChange }: Omit<AlarmCardProps, 'hasRules'>): J
 
 function useReview({ alarm_id: alarmId }: Alarm, onDone: () => void) {
   const { client } = useSession();
-  const isBusy = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
-  const give = async (verdict: Verdict) => {
-    isBusy.value = true;
-    trouble.value = undefined;
-    try {
+  const { run, ...action } = useAction();
+  const give = (verdict: Verdict) =>
+    run(async () => {
       const params = { path: { alarm_id: alarmId } };
       dataOf(await client.api.PUT('/v1/vision/alarms/{alarm_id}/review', { params, body: { verdict } }));
       onDone();
-    } catch (error) {
-      trouble.value = noteTrouble(error);
-    }
-    isBusy.value = false;
-  };
-  return { give: (verdict: Verdict) => void give(verdict), isBusy: isBusy.value, trouble: trouble.value };
+    });
+  return { ...action, give };
 }

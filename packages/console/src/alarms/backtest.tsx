@@ -14,14 +14,14 @@ import type { Backtest, BacktestAlarm } from './use-backtest.ts';
 
 /** Step 4: what the rule would have raised, on the timeline and as a list. */
 export function BacktestPanel({ editor, number }: { editor: RuleEditor; number: number }): JSX.Element {
-  const { run, result, isStale, isRunning, trouble, isLoading, hasFrames, isUpload } = useBacktest(editor);
+  const { test, result, isStale, isRunning, trouble, isLoading, hasFrames, isUpload } = useBacktest(editor);
   const { problem, task, draft } = editor;
   const isPointless = isUpload && draft.kind === 'source_down';
   return (
     <section class="panel" aria-labelledby="test">
       <h2 id="test">{t.rule.step(number, t.rule.steps.test)}</h2>
       <p class="row">
-        <ActionButton isBusy={isRunning} isOff={!hasFrames || problem !== undefined} onClick={() => void run()}>
+        <ActionButton isBusy={isRunning} isOff={!hasFrames || problem !== undefined} onClick={test}>
           {isRunning ? t.backtest.running : t.backtest.run}
         </ActionButton>
         <span class="dim">{hintOf({ problem, hasTask: task !== undefined, isLoading, hasFrames })}</span>

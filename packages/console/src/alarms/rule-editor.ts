@@ -6,11 +6,11 @@ import { draftOf, emptyDraft, isAboutObjects, judgedBy, problemOf, ruleIdOf, sco
 import type { DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
 import { bindingFor, taskFor } from '../lib/rule-task.ts';
 import { hrefOf } from '../lib/route.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
 import { newRequestKey } from '../state/request-key.ts';
 import { useScene } from '../state/scenes.ts';
-import { noteTrouble, useSession } from '../state/session.ts';
+import { useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import { taskName, useTasks } from '../state/use-tasks.ts';
 import type { TaskEntry } from '../state/use-tasks.ts';
 import type { Loaded } from '../state/use-loaded.ts';
@@ -92,39 +92,28 @@ function suggestedName({ kind, labels }: RuleDraft, task: TaskEntry | undefined)
 /** Saves and deletes the rule. `onGone`: somebody else has deleted it, and a save would bring it back. */
 export function useRuleCalls({ rule, draft, task, name }: RuleEditor, onGone: () => void) {
   const { client } = useSession();
-  const busy = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { run, ...action } = useAction();
   const newId = useSignal('');
-  const during = async (work: () => Promise<boolean>) => {
-    busy.value = true;
-    trouble.value = undefined;
-    try {
-      if (await work()) location.hash = hrefOf({ page: 'alarms' });
-      else onGone();
-    } catch (error) {
-      trouble.value = noteTrouble(error);
-    }
-    busy.value = false;
-  };
+  const leave = () => (location.hash = hrefOf({ page: 'alarms' }));
   const save = () =>
-    during(async () => {
+    run(async () => {
       // A repeat after a lost answer stores the same rule, not a second one.
       if (newId.value === '') newId.value = ruleIdOf(name, newRequestKey());
       const now = rule && (await ruleNow(client, rule.rule_id));
-      if (rule && !now) return false;
+      if (rule && !now) return onGone();
       const bound = task && { taskId: task.task_id, clientRef: task.client_ref };
       const scope = scopeOf(draft, bound, rule?.scope);
       const body = { name, enabled: now?.enabled ?? true, ...judgedBy(draft), ...(scope ? { scope } : {}) };
       const params = { path: { rule_id: rule?.rule_id ?? newId.value } };
       dataOf(await client.api.PUT('/v1/vision/alarm-rules/{rule_id}', { params, body }));
-      return true;
+      leave();
     });
   const remove = () =>
-    during(async () => {
+    run(async () => {
       const params = { path: { rule_id: rule?.rule_id ?? '' } };
       const { error } = await client.api.DELETE('/v1/vision/alarm-rules/{rule_id}', { params });
       if (error) dataOf({ error });
-      return true;
+      leave();
     });
-  return { isBusy: busy.value, trouble: trouble.value, save, remove };
+  return { ...action, save, remove };
 }

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
 import { judgedBy } from '../lib/rule-draft.ts';
 import type { Range, Timeline } from '../lib/timeline-shape.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
-import { noteTrouble, useSession } from '../state/session.ts';
+import { useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import type { Source } from '../task/task-view.ts';
 import type { RuleEditor } from './rule-editor.ts';
 
@@ -33,14 +33,11 @@ export function useBacktest(editor: RuleEditor) {
   const { task, draft } = editor;
   const source = editor.source.value.value;
   const result = useSignal<Backtest | undefined>(undefined);
-  const isRunning = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { run, isBusy, trouble } = useAction();
   const range = source && rangeOf(source);
-  const run = async () => {
-    if (!task || !range) return;
-    isRunning.value = true;
-    trouble.value = undefined;
-    try {
+  const test = () =>
+    run(async () => {
+      if (!task || !range) return;
       const times = { from_ms: range.fromMs, to_ms: range.toMs };
       const body = { task_id: task.task_id, ...times, ...judgedBy(draft) };
       const isFine = range.toMs - range.fromMs <= FINE_MS;
@@ -52,17 +49,13 @@ export function useBacktest(editor: RuleEditor) {
       ]);
       result.value = { report, timeline, range, isStream: source.kind === 'stream', tested: testedText(editor) };
       editor.moment.value = report.alarms[0]?.opened_ms ?? editor.moment.peek();
-    } catch (error) {
-      trouble.value = noteTrouble(error);
-    }
-    isRunning.value = false;
-  };
+    });
   return {
-    run,
+    test,
     result: result.value,
     isStale: result.value !== undefined && result.value.tested !== testedText(editor),
-    isRunning: isRunning.value,
-    trouble: trouble.value,
+    isRunning: isBusy,
+    trouble,
     isLoading: source === undefined,
     hasFrames: range !== undefined,
     isUpload: source?.kind === 'upload',

@@ -10,10 +10,10 @@ import { Copyable, Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { short } from '../lib/format.ts';
 import { chooseImages, curlOf } from '../lib/image-files.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { newRequestKey } from '../state/request-key.ts';
 import { firstScene, useScene } from '../state/scenes.ts';
-import { missingScopes, noteTrouble, useSession } from '../state/session.ts';
+import { missingScopes, useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { t } from '../strings.ts';
 
@@ -24,7 +24,7 @@ interface Outcome {
 
 /** Detects objects in images of this computer. */
 export function ImagesPage(): JSX.Element {
-  const { files, note, sceneCode, isPending, trouble, outcome, changed, add, detect, clear } = useImageCall();
+  const { files, note, sceneCode, isBusy, trouble, outcome, changed, add, detect, clear } = useImageCall();
   const mayCreate = !missingScopes.value.has('create');
   return (
     <Page title={t.images.title} lead={t.images.lead}>
@@ -56,10 +56,10 @@ export function ImagesPage(): JSX.Element {
           <button
             type="button"
             class="primary"
-            disabled={files.value.length === 0 || isPending.value || !mayCreate}
-            onClick={() => void detect()}
+            disabled={files.value.length === 0 || isBusy || !mayCreate}
+            onClick={detect}
           >
-            {isPending.value ? t.images.pending : t.images.submit}
+            {isBusy ? t.images.pending : t.images.submit}
           </button>
           {files.value.length > 0 ? (
             <button type="button" onClick={clear}>
@@ -67,7 +67,7 @@ export function ImagesPage(): JSX.Element {
             </button>
           ) : null}
         </div>
-        {mayCreate ? <TroubleNotice trouble={trouble.value} /> : null}
+        {mayCreate ? <TroubleNotice trouble={trouble} /> : null}
       </div>
       <Results files={files.value} outcome={outcome.value} />
     </Page>
@@ -79,14 +79,13 @@ function useImageCall() {
   const files = useSignal<File[]>([]);
   const note = useSignal('');
   const sceneCode = useSignal(firstScene(scenes));
-  const isPending = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { run, isBusy, trouble, forgive } = useAction();
   const outcome = useSignal<Outcome | undefined>(undefined);
   const requestKey = useSignal(newRequestKey());
 
   const changed = () => {
     outcome.value = undefined;
-    trouble.value = undefined;
+    forgive();
     requestKey.value = newRequestKey();
   };
   const add = (added: File[]) => {
@@ -96,24 +95,17 @@ function useImageCall() {
     note.value = [refused.length > 0 ? t.images.notTaken(names) : '', isCut ? t.images.tooMany : ''].join(' ').trim();
     changed();
   };
-  const detect = async () => {
-    isPending.value = true;
-    trouble.value = undefined;
-    try {
+  const detect = () =>
+    run(async () => {
       const options = { scene_code: sceneCode.value, idempotencyKey: requestKey.value };
       outcome.value = { call: await client.detect(files.value, options), sceneCode: sceneCode.value };
-    } catch (error) {
-      trouble.value = noteTrouble(error);
-    } finally {
-      isPending.value = false;
-    }
-  };
+    });
   const clear = () => {
     files.value = [];
     note.value = '';
     changed();
   };
-  return { files, note, sceneCode, isPending, trouble, outcome, changed, add, detect, clear };
+  return { files, note, sceneCode, isBusy, trouble, outcome, changed, add, detect, clear };
 }
 
 function Results({ files, outcome }: { files: readonly File[]; outcome: Outcome | undefined }): JSX.Element | null {

@@ -6,11 +6,11 @@ import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { ProbeResult } from '../components/probe-result.tsx';
 import { hrefOf } from '../lib/route.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
 import { newRequestKey } from '../state/request-key.ts';
 import { firstScene } from '../state/scenes.ts';
-import { missingScopes, noteTrouble, useSession } from '../state/session.ts';
+import { missingScopes, useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import { t } from '../strings.ts';
 
 const REF = '[A-Za-z0-9._:\\-]{1,64}';
@@ -40,13 +40,13 @@ interface StreamFormProps {
 function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
   const { form, busy, trouble, change, test, create } = state;
   const { url, scene, name, hasSnapshots } = form.value;
-  const isOff = url === '' || busy.value !== undefined || !mayCreate;
+  const isOff = url === '' || busy !== undefined || !mayCreate;
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void create();
+        create();
       }}
     >
       <TextField
@@ -69,14 +69,14 @@ function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
         {t.newStream.snapshots}
       </Check>
       <div class="row">
-        <button type="button" disabled={isOff} onClick={() => void test()}>
-          {busy.value === 'probe' ? t.newStream.probing : t.newStream.probe}
+        <button type="button" disabled={isOff} onClick={test}>
+          {busy === 'probe' ? t.newStream.probing : t.newStream.probe}
         </button>
         <button type="submit" class="primary" disabled={isOff}>
-          {busy.value === 'create' ? t.newStream.creating : t.newStream.create}
+          {busy === 'create' ? t.newStream.creating : t.newStream.create}
         </button>
       </div>
-      {mayCreate ? <TroubleNotice trouble={trouble.value} /> : null}
+      {mayCreate ? <TroubleNotice trouble={trouble} /> : null}
     </form>
   );
 }
@@ -84,35 +84,27 @@ function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
 function useNewStream() {
   const { client, scenes } = useSession();
   const form = useSignal({ url: '', scene: firstScene(scenes), name: '', hasSnapshots: true });
-  const busy = useSignal<'probe' | 'create' | undefined>(undefined);
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { run, isBusy, trouble, forgive } = useAction();
+  const what = useSignal<'probe' | 'create'>('probe');
   const probe = useSignal<components['schemas']['StreamProbe'] | undefined>(undefined);
   const requestKey = useSignal(newRequestKey());
   const change = (changes: Partial<typeof form.value>) => {
     form.value = { ...form.value, ...changes };
     requestKey.value = newRequestKey();
-    trouble.value = undefined;
+    forgive();
     if (changes.url !== undefined || changes.scene !== undefined) probe.value = undefined;
   };
-  const during = async (what: 'probe' | 'create', work: () => Promise<void>) => {
-    busy.value = what;
-    trouble.value = undefined;
-    try {
-      await work();
-    } catch (error) {
-      trouble.value = noteTrouble(error);
-    } finally {
-      busy.value = undefined;
-    }
-  };
-  const test = () =>
-    during('probe', async () => {
+  const test = () => {
+    what.value = 'probe';
+    run(async () => {
       probe.value = undefined;
       const body = { stream_url: form.value.url, scene_code: form.value.scene };
       probe.value = dataOf(await client.api.POST('/v1/vision/stream-probes', { body }));
     });
-  const create = () =>
-    during('create', async () => {
+  };
+  const create = () => {
+    what.value = 'create';
+    run(async () => {
       const { url, scene, name, hasSnapshots } = form.value;
       const task = await client.watchStream(
         { stream_url: url, scene_code: scene },
@@ -124,5 +116,6 @@ function useNewStream() {
       );
       location.hash = hrefOf({ page: 'task', taskId: task.task_id });
     });
-  return { form, busy, trouble, probe, change, test, create };
+  };
+  return { form, busy: isBusy ? what.value : undefined, trouble, probe, change, test, create };
 }

@@ -101,7 +101,7 @@ function SavePanel({ editor, number, onGone }: SavePanelProps): JSX.Element {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void save();
+          save();
         }}
       >
         <TextField name={t.rule.ruleName} value={name} maxLength={100} onInput={(next) => change({ name: next })} />
@@ -117,7 +117,7 @@ function SavePanel({ editor, number, onGone }: SavePanelProps): JSX.Element {
               no={t.rule.removeNo}
               isDanger
               isBusy={isBusy}
-              onYes={() => void remove()}
+              onYes={remove}
             />
           ) : null}
         </div>

@@ -1,13 +1,12 @@
-import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
 import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { Choice } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { clock, duration, inUtc, moment } from '../lib/format.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
-import { noteTrouble, useSession } from '../state/session.ts';
+import { useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import type { useLoaded } from '../state/use-loaded.ts';
 import { t } from '../strings.ts';
 
@@ -150,19 +149,12 @@ function attemptText({ outcome, status, duration_ms: ms }: Delivery['attempts'][
 
 function useRedeliver(deliveryId: string, onDone: () => void) {
   const { client } = useSession();
-  const isBusy = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
-  const redeliver = async () => {
-    isBusy.value = true;
-    trouble.value = undefined;
-    try {
+  const { run, ...action } = useAction();
+  const redeliver = () =>
+    run(async () => {
       const params = { path: { delivery_id: deliveryId } };
       dataOf(await client.api.POST('/v1/vision/webhook-deliveries/{delivery_id}/redeliver', { params }));
       onDone();
-    } catch (error) {
-      trouble.value = noteTrouble(error);
-    }
-    isBusy.value = false;
-  };
-  return { redeliver: () => void redeliver(), isBusy: isBusy.value, trouble: trouble.value };
+    });
+  return { ...action, redeliver };
 }

@@ -5,9 +5,9 @@ import { OneOf } from '../components/choices.tsx';
 import { TextField } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { hrefOf } from '../lib/route.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
-import { noteTrouble, useSession } from '../state/session.ts';
+import { useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import { t } from '../strings.ts';
 import { endpointNow } from './endpoint-now.ts';
 import { typesOf } from './event-sets.ts';
@@ -35,7 +35,7 @@ export function NewEndpoint(props: NewEndpointProps): JSX.Element {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void create();
+          create();
         }}
       >
         <TextField
@@ -75,8 +75,7 @@ export function NewEndpoint(props: NewEndpointProps): JSX.Element {
 function useNewEndpoint({ names, onTaken }: NewEndpointProps) {
   const { client } = useSession();
   const form = useSignal<{ name: string; url: string; set: EventSet }>({ name: '', url: '', set: 'all' });
-  const isBusy = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { run, isBusy, trouble, forgive } = useAction();
   // A request that may have arrived: its repeat is the same request, and replaces no endpoint of somebody else.
   const sent = useSignal<{ name: string; secret: string } | undefined>(undefined);
   const { name, url, set } = form.value;
@@ -96,25 +95,21 @@ function useNewEndpoint({ names, onTaken }: NewEndpointProps) {
     freshSecret.value = { endpointId: name, secret };
     location.hash = hrefOf({ page: 'webhook', name });
   };
-  const create = async () => {
-    isBusy.value = true;
-    trouble.value = undefined;
-    try {
-      await send();
-    } catch (error) {
-      if (error instanceof VisionError && error.problem.status < 500) sent.value = undefined;
-      trouble.value = noteTrouble(error);
-    }
-    isBusy.value = false;
-  };
+  const create = () =>
+    run(() =>
+      send().catch((error: unknown) => {
+        if (error instanceof VisionError && error.problem.status < 500) sent.value = undefined;
+        throw error;
+      }),
+    );
   return {
     form: form.value,
     change: (changes: Partial<typeof form.value>) => {
       form.value = { ...form.value, ...changes };
-      trouble.value = undefined;
+      forgive();
     },
-    isBusy: isBusy.value,
-    trouble: trouble.value,
+    isBusy,
+    trouble,
     // The same request would replace the endpoint that is there.
     isTaken: names.includes(name) && sent.value?.name !== name,
     create,

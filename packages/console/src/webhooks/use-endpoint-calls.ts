@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { hrefOf } from '../lib/route.ts';
-import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
-import { noteTrouble, useSession } from '../state/session.ts';
+import { useSession } from '../state/session.ts';
+import { useAction } from '../state/use-action.ts';
 import { t } from '../strings.ts';
 import { freshSecret } from './fresh-secret.ts';
 import { newSecret } from './new-secret.ts';
@@ -15,22 +15,16 @@ const OVERLAP_S = 86_400;
 export function useEndpointCalls(endpointId: string, onDone: () => void) {
   const { client } = useSession();
   const { api } = client;
-  const isBusy = useSignal(false);
   const note = useSignal('');
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { run, ...action } = useAction();
   const unanswered = useRef<string | undefined>(undefined);
   const params = { path: { endpoint_id: endpointId } };
   const during = (work: () => Promise<string>) => {
-    isBusy.value = true;
-    trouble.value = undefined;
     note.value = '';
-    void work()
-      .then((said) => {
-        note.value = said;
-        onDone();
-      })
-      .catch((error: unknown) => (trouble.value = noteTrouble(error)))
-      .finally(() => (isBusy.value = false));
+    run(async () => {
+      note.value = await work();
+      onDone();
+    });
   };
   const test = () =>
     during(async () => {
@@ -67,5 +61,5 @@ export function useEndpointCalls(endpointId: string, onDone: () => void) {
       location.hash = hrefOf({ page: 'webhooks' });
       return '';
     });
-  return { isBusy: isBusy.value, note: note.value, trouble: trouble.value, test, toggle, rotate, recover, remove };
+  return { ...action, note: note.value, test, toggle, rotate, recover, remove };
 }

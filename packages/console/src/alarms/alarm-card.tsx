@@ -2,7 +2,7 @@ import type { Alarm, AlarmRule } from '@vision/client';
 import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
-import { duration, inUtc, isolated, moment, position, short } from '../lib/format.ts';
+import { duration, inUtc, isDate, isolated, moment, position, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import { dataOf } from '../state/data.ts';
 import { missingScopes, useSession } from '../state/session.ts';
@@ -49,9 +49,6 @@ export function AlarmCard({ alarm, rule, hasRules, onChange }: AlarmCardProps): 
     </li>
   );
 }
-
-/** Times of streams are dates; those of videos begin at 0. */
-const isDate = (ms: number) => ms > 1e11;
 
 function timeText({ opened_ms: from, closed_ms: to }: Alarm): string {
   const opened = isDate(from) ? moment(from) : position(from);

@@ -4,10 +4,14 @@ import { dataOf, foundOf } from '../state/data.ts';
 const PATH = '/v1/vision/alarm-rules/{rule_id}';
 
 /** A rule as it is now; undefined when it was deleted. */
-export async function ruleNow(client: VisionClient, ruleId: string): Promise<AlarmRule | undefined> {
+export async function ruleNow(
+  client: VisionClient,
+  ruleId: string,
+  signal?: AbortSignal,
+): Promise<AlarmRule | undefined> {
   const params = { path: { rule_id: ruleId } };
   // The client forgets that a corner has two numbers.
-  return foundOf(await client.api.GET(PATH, { params })) as AlarmRule | undefined;
+  return foundOf(await client.api.GET(PATH, { params, ...(signal ? { signal } : {}) })) as AlarmRule | undefined;
 }
 
 /**

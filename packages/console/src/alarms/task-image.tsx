@@ -8,7 +8,7 @@ import { canStillCome } from '../state/snapshots.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 import type { TaskEntry } from '../state/use-tasks.ts';
 import { useUrls } from '../state/use-urls.ts';
-import { useVideoLink } from '../state/use-video-link.ts';
+import { useVideoLink } from '../state/video-link.ts';
 import { t } from '../strings.ts';
 import type { RuleEditor } from './rule-editor.ts';
 

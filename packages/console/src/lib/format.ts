@@ -28,6 +28,9 @@ const two = ([a, unitA]: [number, string], [b, unitB]: [number, string]) =>
 const clockFormat = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const momentFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
+/** Times of streams are dates; those of videos begin at 0. */
+export const isDate = (ms: number) => ms > 1e11;
+
 /** Time of day in the viewer's zone. */
 export const clock = (ms: number) => clockFormat.format(ms);
 

@@ -5,10 +5,11 @@ import { AlarmCard } from '../alarms/alarm-card.tsx';
 import { RuleTable } from '../alarms/rule-table.tsx';
 import { useAlarms, useRules } from '../alarms/use-alarms.ts';
 import type { RuleWithVerdicts } from '../alarms/use-alarms.ts';
-import { Notice, TroubleNotice } from '../components/notice.tsx';
+import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
+import { ScopeNotice } from '../components/scope-notice.tsx';
 import { hrefOf } from '../lib/route.ts';
-import { missingScopes } from '../state/session.ts';
 import { t } from '../strings.ts';
 
 /** Alarms, open ones first, and the rules that raise them. */
@@ -32,11 +33,7 @@ export function AlarmsPage(): JSX.Element {
         </a>
       }
     >
-      {missingScopes.value.has('notify') ? (
-        <Notice kind="info" title={t.trouble.scope}>
-          <p>{t.trouble.scopeText('notify')}</p>
-        </Notice>
-      ) : null}
+      <ScopeNotice scope="notify" />
       <TroubleNotice
         trouble={open.trouble.value ?? closed.trouble.value ?? rules.trouble.value}
         onRetry={() => changed()}
@@ -56,18 +53,12 @@ export function AlarmsPage(): JSX.Element {
       <section aria-labelledby="closed">
         <h2 id="closed">{t.alarms.closed}</h2>
         <AlarmList alarms={page?.items} empty={t.alarms.noneClosed} {...shared} />
-        <p class="row">
-          {cursor.value === '' ? null : (
-            <button type="button" onClick={() => (cursor.value = '')}>
-              {t.alarms.newest}
-            </button>
-          )}
-          {page && page.next_cursor !== '' ? (
-            <button type="button" onClick={() => (cursor.value = page.next_cursor)}>
-              {t.alarms.older}
-            </button>
-          ) : null}
-        </p>
+        <Pager
+          texts={t.alarms}
+          cursor={cursor.value}
+          next={page?.next_cursor}
+          onCursor={(next) => (cursor.value = next)}
+        />
       </section>
     </Page>
   );

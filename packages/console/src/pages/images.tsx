@@ -6,8 +6,9 @@ import { DropZone } from '../components/drop-zone.tsx';
 import { SceneChoice } from '../components/fields.tsx';
 import { Filters } from '../components/filters.tsx';
 import { ImageResult } from '../components/image-result.tsx';
-import { Copyable, Notice, TroubleNotice } from '../components/notice.tsx';
+import { Copyable, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { ScopeNotice } from '../components/scope-notice.tsx';
 import { short } from '../lib/format.ts';
 import { chooseImages, curlOf } from '../lib/image-files.ts';
 import { newRequestKey } from '../state/request-key.ts';
@@ -28,11 +29,7 @@ export function ImagesPage(): JSX.Element {
   const mayCreate = !missingScopes.value.has('create');
   return (
     <Page title={t.images.title} lead={t.images.lead}>
-      {mayCreate ? null : (
-        <Notice kind="info" title={t.trouble.scope}>
-          {t.trouble.scopeText('create')}
-        </Notice>
-      )}
+      <ScopeNotice scope="create" />
       <div class="stack">
         <DropZone
           onFiles={add}

@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
 import type { JSX } from 'preact';
 import { Check, SceneChoice, TextField } from '../components/fields.tsx';
-import { Notice, TroubleNotice } from '../components/notice.tsx';
+import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { ProbeResult } from '../components/probe-result.tsx';
+import { ScopeNotice } from '../components/scope-notice.tsx';
 import { hrefOf } from '../lib/route.ts';
 import { dataOf } from '../state/data.ts';
 import { newRequestKey } from '../state/request-key.ts';
@@ -21,11 +22,7 @@ export function NewStreamPage(): JSX.Element {
   const mayCreate = !missingScopes.value.has('create');
   return (
     <Page title={t.newStream.title} lead={t.newStream.cost}>
-      {mayCreate ? null : (
-        <Notice kind="info" title={t.trouble.scope}>
-          {t.trouble.scopeText('create')}
-        </Notice>
-      )}
+      <ScopeNotice scope="create" />
       <StreamForm state={state} mayCreate={mayCreate} />
       {state.probe.value ? <ProbeResult probe={state.probe.value} /> : null}
     </Page>

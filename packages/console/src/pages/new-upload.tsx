@@ -6,8 +6,9 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { DropZone } from '../components/drop-zone.tsx';
 import { SceneChoice, TextField } from '../components/fields.tsx';
-import { Notice, TroubleNotice } from '../components/notice.tsx';
+import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { ScopeNotice } from '../components/scope-notice.tsx';
 import { bytes, short } from '../lib/format.ts';
 import { clearPending, isSameFile, readPending, writePending } from '../lib/pending-upload.ts';
 import type { PendingUpload } from '../lib/pending-upload.ts';
@@ -49,11 +50,7 @@ export function NewUploadPage(): JSX.Element {
   const mayCreate = !missingScopes.value.has('create');
   return (
     <Page title={t.newUpload.title} lead={t.newUpload.cost}>
-      {mayCreate ? null : (
-        <Notice kind="info" title={t.trouble.scope}>
-          {t.trouble.scopeText('create')}
-        </Notice>
-      )}
+      <ScopeNotice scope="create" />
       <form
         class="stack"
         onSubmit={(event) => {

@@ -6,14 +6,15 @@ import { useRuleCalls, useRuleEditor } from '../alarms/rule-editor.ts';
 import type { RuleEditor } from '../alarms/rule-editor.ts';
 import { RuleWhat } from '../alarms/rule-what.tsx';
 import { RuleWhere } from '../alarms/rule-where.tsx';
+import { ruleNow } from '../alarms/switch-rule.ts';
 import { AskButton } from '../components/ask-button.tsx';
 import { TextField } from '../components/fields.tsx';
 import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { ScopeNotice } from '../components/scope-notice.tsx';
 import { short } from '../lib/format.ts';
 import { isAboutObjects } from '../lib/rule-draft.ts';
 import { hrefOf } from '../lib/route.ts';
-import { dataOf } from '../state/data.ts';
 import { missingScopes, useSession } from '../state/session.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 import { t } from '../strings.ts';
@@ -38,23 +39,19 @@ export function EditRulePage({ ruleId }: { ruleId: string }): JSX.Element {
   const { client } = useSession();
   const { value, trouble, reload } = useLoaded({
     key: ruleId,
-    load: async (signal) => {
-      const params = { path: { rule_id: ruleId } };
-      // The client forgets that a corner has two numbers.
-      return dataOf(await client.api.GET('/v1/vision/alarm-rules/{rule_id}', { params, signal })) as AlarmRule;
-    },
+    // Undefined would be a rule that is still loaded.
+    load: async (signal) => (await ruleNow(client, ruleId, signal)) ?? null,
   });
   const rule = value.value;
-  const isMissing = trouble.value?.reason === 'rule_not_found';
   return (
     <Page title={t.rule.editTitle(short(rule?.name ?? ruleId, 60))} lead={t.rule.changed} actions={back}>
-      {isMissing ? (
+      {rule === null ? (
         <Notice kind="info" title={t.rule.missing} />
       ) : (
         <TroubleNotice trouble={trouble.value} onRetry={reload} />
       )}
-      {rule && !isMissing ? <RuleForm rule={rule} taskId={undefined} onGone={reload} /> : null}
-      {!rule && !trouble.value ? <p class="dim tall">{t.loading}</p> : null}
+      {rule ? <RuleForm rule={rule} taskId={undefined} onGone={reload} /> : null}
+      {rule === undefined && !trouble.value ? <p class="dim tall">{t.loading}</p> : null}
     </Page>
   );
 }
@@ -70,11 +67,7 @@ function RuleForm({ rule, taskId, onGone }: RuleFormProps): JSX.Element {
   const hasArea = isAboutObjects(editor.draft.kind);
   return (
     <div class="rule">
-      {missingScopes.value.has('notify') ? (
-        <Notice kind="info" title={t.trouble.scope}>
-          <p>{t.trouble.scopeText('notify')}</p>
-        </Notice>
-      ) : null}
+      <ScopeNotice scope="notify" />
       <RuleWhere editor={editor} />
       <RuleWhat editor={editor} />
       {hasArea ? <RuleArea editor={editor} /> : null}

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { Choice } from '../components/fields.tsx';
 import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
 import { StatusText } from '../components/status.tsx';
 import { inUtc, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
@@ -65,18 +66,12 @@ export function TasksPage(): JSX.Element {
         <Notice kind="info" title={isFiltered ? t.tasks.emptyFiltered : t.tasks.empty} />
       ) : null}
       {page && page.items.length > 0 ? <TaskTable items={page.items} /> : null}
-      <p class="row">
-        {cursor.value === '' ? null : (
-          <button type="button" onClick={() => (cursor.value = '')}>
-            {t.tasks.newest}
-          </button>
-        )}
-        {page && page.next_cursor !== '' ? (
-          <button type="button" onClick={() => (cursor.value = page.next_cursor)}>
-            {t.tasks.older}
-          </button>
-        ) : null}
-      </p>
+      <Pager
+        texts={t.tasks}
+        cursor={cursor.value}
+        next={page?.next_cursor}
+        onCursor={(next) => (cursor.value = next)}
+      />
     </Page>
   );
 }

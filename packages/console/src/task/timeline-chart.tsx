@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
-import { clock, position } from '../lib/format.ts';
+import { clock, isDate, position } from '../lib/format.ts';
 import { columnsOf, HEIGHT, momentAt, pathOf, rangeOf, WIDTH, xOf } from '../lib/timeline-shape.ts';
 import type { Range, Timeline } from '../lib/timeline-shape.ts';
 import { t } from '../strings.ts';
@@ -62,7 +62,7 @@ export function TimelineChart({ timeline, hidden, at, marks = [], textOf, onHove
           <span key={ms} class="alarm-mark" style={{ left: `${xOf(ms, range) / (WIDTH / 100)}%` }} />
         ))}
       </div>
-      <Ticks range={range} isStream={range.fromMs > 1e11} />
+      <Ticks range={range} isStream={isDate(range.fromMs)} />
     </div>
   );
 }

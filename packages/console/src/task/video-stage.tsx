@@ -3,21 +3,20 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { TroubleNotice } from '../components/notice.tsx';
 import type { Trouble } from '../lib/trouble.ts';
-import { dataOf } from '../state/data.ts';
 import { noteTrouble } from '../state/session.ts';
+import { LINK_S, linkOf } from '../state/video-link.ts';
 import { t } from '../strings.ts';
 import { Frame } from './frame.tsx';
 import type { TaskView } from './task-view.ts';
 import { useFrames } from './use-frames.ts';
 
-const LINK_S = 3600;
 /** A link that is older than this is renewed when the video fails. */
 const OLD_MS = (LINK_S - 300) * 1000;
 
 /** The uploaded video, with the boxes of the frame that it shows. */
 export function VideoStage({ view }: { view: TaskView }): JSX.Element {
   const video = useRef<HTMLVideoElement>(null);
-  const { url, failure, trouble, onError } = useVideoLink(view, video);
+  const { url, failure, trouble, onError } = useLink(view, video);
   const framesTrouble = useFrames(view);
   useEffect(() => {
     if (view.position.peek() === undefined) view.position.value = 0;
@@ -56,7 +55,7 @@ export function VideoStage({ view }: { view: TaskView }): JSX.Element {
   );
 }
 
-function useVideoLink(view: TaskView, video: { current: HTMLVideoElement | null }) {
+function useLink(view: TaskView, video: { current: HTMLVideoElement | null }) {
   const { taskId, client } = view;
   const url = useSignal<string | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
@@ -64,11 +63,10 @@ function useVideoLink(view: TaskView, video: { current: HTMLVideoElement | null 
   const madeAt = useRef(0);
   const make = async () => {
     try {
-      const body = { path: `/v1/vision/tasks/${taskId}/video`, expires_in_s: LINK_S };
-      const link = dataOf(await client.api.POST('/v1/vision/links', { body }));
+      const link = await linkOf(client, taskId);
       const at = video.current?.currentTime ?? 0;
       madeAt.current = performance.now();
-      url.value = link.url;
+      url.value = link;
       // The position survives the change of its link.
       if (at > 0) view.chosen.value = { ms: at * 1000 };
     } catch (error) {

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { Choice } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
+import { Pager } from '../components/pager.tsx';
 import { clock, duration, inUtc, moment } from '../lib/format.ts';
 import { dataOf } from '../state/data.ts';
 import { useSession } from '../state/session.ts';
@@ -44,18 +45,7 @@ export function Deliveries({ loaded, state, cursor, onState, onCursor, isEnabled
       {page && page.items.length > 0 ? (
         <DeliveryTable items={page.items} isEnabled={isEnabled} onDone={loaded.reload} />
       ) : null}
-      <p class="row">
-        {cursor === '' ? null : (
-          <button type="button" onClick={() => onCursor('')}>
-            {t.deliveries.newest}
-          </button>
-        )}
-        {page && page.next_cursor !== '' ? (
-          <button type="button" onClick={() => onCursor(page.next_cursor)}>
-            {t.deliveries.older}
-          </button>
-        ) : null}
-      </p>
+      <Pager texts={t.deliveries} cursor={cursor} next={page?.next_cursor} onCursor={onCursor} />
     </section>
   );
 }

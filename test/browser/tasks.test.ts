@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
 import { Caller, examples } from '../support/system.ts';
 import { startCamera, stopCameras } from './support/camera.ts';
+import { Keyboard } from './support/keyboard.ts';
 import { isTooWide, launchBrowser, photograph, seriousFindings, visit } from './support/visitor.ts';
 
 const video = join(examples, 'street.mp4');
@@ -80,11 +81,12 @@ test('a stream is tested, watched and stopped with the keyboard alone', async ()
   const camera = await startCamera();
   const visitor = await visit(browser);
   const { page, complaints, signIn, go } = visitor;
+  const keys = new Keyboard(page);
   await signIn((await Caller.create()).key);
   await go('#/tasks/new-stream');
   await page.getByLabel('Address of the stream').focus();
   await page.keyboard.type(camera.url);
-  await tabTo(page, 'Test the address');
+  await keys.tabTo('Test the address');
   // A busy machine may take longer for a frame than a probe waits.
   await until(
     async () => {
@@ -97,7 +99,7 @@ test('a stream is tested, watched and stopped with the keyboard alone', async ()
   );
   await photograph(page, 'new-stream');
   expect(await seriousFindings(page)).toEqual([]);
-  await tabTo(page, 'Start watching');
+  await keys.tabTo('Start watching');
   await page.keyboard.press('Enter');
   await page.locator('.stage img').waitFor();
   await page.locator('.bars').waitFor({ state: 'attached' });
@@ -125,16 +127,6 @@ test('a stream is tested, watched and stopped with the keyboard alone', async ()
   expect(complaints).toEqual([]);
   await visitor.close();
 });
-
-/** Presses Tab until the focus is on the button of this name, which every page has within reach. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 20; presses += 1) {
-    const focused = await page.evaluate<string>('document.activeElement.textContent');
-    if (focused === name) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`Tab does not lead to ${name}`);
-}
 
 test('the list shows the tasks of the key, and the way back leads to it', async () => {
   const caller = await Caller.create();

@@ -21,8 +21,8 @@ export interface SweptVideos {
 /**
  * Removes stored videos that no task has a use for and uploads that were never finished, once they are older than any
  * upload takes: what a killed process may have left. Objects are dated by the store; what its clock and the
- * database's differ by is small against that age, and a video whose upload is in progress has a draft at any date
- * says. Undefined when another replica does it.
+ * database's differ by is small against that age, and a video whose upload is in progress has a draft, whatever its
+ * date. Undefined when another replica does it.
  */
 export async function sweepVideosInTurn(
   deps: SweepDeps,

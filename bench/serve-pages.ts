@@ -58,12 +58,13 @@ export async function servePages(db: Knex, store: SegmentStore): Promise<ServedP
   };
 }
 
-/** Makes a task known, so that its frames can be asked for. */
-export async function showTask(db: Knex, taskId: string): Promise<void> {
+/** Makes a task known, so that its frames can be asked for; its kind, too, where that matters. */
+export async function showTask(db: Knex, taskId: string, kind?: 'upload'): Promise<void> {
   await saveTaskView(db, {
     task_id: taskId,
     version: 1,
     subject: 'bench',
+    kind,
     status: 'running',
     lower_bound: 0.35,
     default_min_score: 0.8,

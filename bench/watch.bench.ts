@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Knex } from 'knex';
 import { dayOfTask } from '@vision/contracts/ids';
-import { inTransaction } from '@vision/shared/db/transaction';
 import { fileArguments } from '../services/inference/src/decoding/ffmpeg-arguments.ts';
 import { cropOf, qualityOf } from '../services/inference/src/domain/snapshot-quality.ts';
 import { UPRIGHT } from '../services/inference/src/domain/mp4/turn.ts';
@@ -15,13 +14,12 @@ import { trackCursorCodec } from '../services/results/src/domain/track-cursor.ts
 import { parseTrackQuery } from '../services/results/src/domain/track-query.ts';
 import { foldTask } from '../services/results/src/use-cases/fold-task.ts';
 import { listTracks } from '../services/results/src/use-cases/list-tracks.ts';
-import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';
 import { atLeast, atMost, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import { showTask } from './serve-pages.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
-import { depsOf } from './watch/parts.ts';
+import { depsOf, keepFrames } from './watch/parts.ts';
 import { rowFigures } from './watch/row-figures.ts';
 import { streamFigures } from './watch/stream-figures.ts';
 import { timelineFigures } from './watch/timeline-figures.ts';
@@ -78,10 +76,10 @@ async function foldFigures(db: Knex): Promise<Figure[]> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const taskId = syntheticTaskId();
     const frames = framesOf(taskId, 0, FRAMES);
-    stores.push(await spent(() => storeFrames(deps, frames, (work) => inTransaction(db, work))));
+    stores.push(await spent(() => keepFrames(deps, frames)));
     folds.push(await spent(() => foldTask(deps, taskId)));
     for (let seq = round * YOUNG; seq < (round + 1) * YOUNG; seq += BATCH)
-      await storeFrames(deps, framesOf(stream, seq, BATCH), (work) => inTransaction(db, work));
+      await keepFrames(deps, framesOf(stream, seq, BATCH));
     young.push(await spent(() => foldTask(deps, stream)));
   }
   const [storing, folding] = [median(stores.slice(WARM_UP)) / FRAMES, median(folds.slice(WARM_UP)) / FRAMES];
@@ -94,10 +92,7 @@ async function foldFigures(db: Knex): Promise<Figure[]> {
 }
 
 const framesOf = (taskId: string, from: number, count: number) =>
-  Array.from({ length: count }, (_, at) => ({
-    kind: 'frame' as const,
-    data: syntheticFrame(taskId, from + at, OBJECTS),
-  }));
+  Array.from({ length: count }, (_, at) => syntheticFrame(taskId, from + at, OBJECTS));
 
 async function pageFigures(db: Knex): Promise<Figure[]> {
   const deps = {
@@ -145,11 +140,11 @@ async function taskOfTracks(db: Knex, count: number): Promise<string> {
   const taskId = syntheticTaskId();
   await showTask(db, taskId);
   const far = Array.from({ length: 40 }, (_, seq) => ({
-    kind: 'frame' as const,
+    ...syntheticFrame(taskId, seq, 1),
     // Some seconds of one object, and hours later another: the first track has ended, so it is a row.
-    data: { ...syntheticFrame(taskId, seq, 1), frame_time_ms: seq < 20 ? seq * 200 : 8 * 3_600_000 + seq * 200 },
+    frame_time_ms: seq < 20 ? seq * 200 : 8 * 3_600_000 + seq * 200,
   }));
-  await storeFrames(deps, far, (work) => inTransaction(db, work));
+  await keepFrames(deps, far);
   await foldTask(deps, taskId);
   await db.raw(
     `insert into tracks (day, task_id, track_id, label, first_time_ms, last_time_ms, frames, best_score, changed, facts)

@@ -3,12 +3,12 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import type { FrameData } from '@vision/contracts/frame-events';
 import { createSegmentStore } from '../../services/results/src/clients/segment-store.ts';
-import { saveTaskView } from '../../services/results/src/db/task-views.ts';
 import { createSignals } from '../../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../../services/results/src/use-cases/keep-partitions.ts';
 import { createRuleBook } from '../../services/results/src/use-cases/rule-book.ts';
 import { storeFrames } from '../../services/results/src/use-cases/store-frames.ts';
 import { testSettings } from '../../services/results/test/support.ts';
+import { showTask } from '../serve-pages.ts';
 
 /** What results works with, without an object store. */
 export const depsOf = (db: Knex) => ({
@@ -33,15 +33,4 @@ export async function keepFrames(deps: BenchDeps, frames: readonly FrameData[]):
 }
 
 /** Makes a task of an uploaded video known. */
-export async function showUpload(db: Knex, taskId: string): Promise<void> {
-  await saveTaskView(db, {
-    task_id: taskId,
-    version: 1,
-    subject: 'bench',
-    kind: 'upload',
-    status: 'running',
-    lower_bound: 0.35,
-    default_min_score: 0.8,
-    result_expires_at: new Date(Date.now() + 86_400_000).toISOString(),
-  });
-}
+export const showUpload = (db: Knex, taskId: string): Promise<void> => showTask(db, taskId, 'upload');

@@ -5,6 +5,7 @@ import type { FrameData } from '@vision/contracts/frame-events';
 import { dayOfTask } from '@vision/contracts/ids';
 import { sourceChanged } from '@vision/contracts/job-events';
 import { topics } from '@vision/contracts/topics';
+import { TRACK_SNAPSHOTS } from '@vision/contracts/track-snapshots';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { freePort } from '@vision/shared/testing/ports';
@@ -14,8 +15,10 @@ import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { lockFold } from '../src/db/folds.ts';
+import { noteWriter } from '../src/db/track-snapshots.ts';
 import { createSignals } from '../src/signals.ts';
 import { compactFrames } from '../src/use-cases/compact-frames.ts';
+import { deleteTasks } from '../src/use-cases/delete-tasks.ts';
 import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
@@ -38,6 +41,8 @@ import {
 import type { TestResults } from './support.ts';
 
 const HOUR_MS = 3_600_000;
+/** The database whose name images have. */
+const WRITER = randomUUID();
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults({ SEGMENT_INTERVAL_MS: '600000' });
@@ -109,6 +114,7 @@ async function storeImage(task: string): Promise<void> {
   const image = { attempt: 1, n: 1, seq: 2, frame_time_ms: 400, width: 64, height: 128, bytes: 10, object_key: null };
   const row = { task_id: task, track_id: '8', day: dayOfTask(task), ...image };
   await results.database.db('track_snapshots').insert(row);
+  await noteWriter(results.database.db, TRACK_SNAPSHOTS, WRITER);
 }
 
 /** A task with all that can be stored of one: segments in both places, late frames, tracks, an image, a source. */
@@ -222,6 +228,22 @@ test('what a process of an earlier release stores of a deleted task is hidden, a
   for (const view of views) expect([view, await statusOf(task, view)]).toEqual([view, 404]);
   expect(await deleteThem(task)).toEqual([200, [task]]);
   expect(await leftOf(task)).toEqual({});
+});
+
+test('the object store is not asked for images when there has never been one', async () => {
+  const { db } = results.database;
+  const task = newTaskId();
+  await results.tell(snapshot(task, 'subject-a'));
+  await results.deliver(framesOf(task, 0, 5));
+  const writers = await db('bucket_owner').where({ name: TRACK_SNAPSHOTS }).delete().returning('*');
+  const away = createSegmentStore({ ...results.s3, endpoint: 'http://127.0.0.1:1' });
+  try {
+    expect(await deleteTasks({ ...deps(), store: away }, [task])).toEqual([task]);
+    expect(await leftOf(task)).toEqual({});
+  } finally {
+    away.close();
+    if (writers.length > 0) await db('bucket_owner').insert(writers);
+  }
 });
 
 test('a fold under way when its task is deleted leaves nothing behind', async () => {

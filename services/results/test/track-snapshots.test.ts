@@ -264,6 +264,7 @@ test('the store is asked whose bucket it is once for all tasks of a request', as
   const generation = async () =>
     (await db('bucket_owner').where({ name: 'segments' }).first<{ generation: number }>('generation')).generation;
   const tasks = [await taskWith(), await taskWith(), await taskWith()];
+  await takeImage(tasks[0] ?? '', 1);
   await decideAboutBucket(deps(), 'resume');
   const before = await generation();
   expect(await deleteTasks({ ...deps(), loops: loops() }, tasks)).toEqual(tasks);

@@ -5,6 +5,7 @@ import { crashPoint } from '@vision/shared/crash-point';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
 import { forgetImages, imagesOfTask, removeSnapshots, writerOf } from '../db/track-snapshots.ts';
 import type { Deps } from './deps.ts';
+import { removeListed } from './remove-listed.ts';
 
 type RemoveDeps = Pick<Deps, 'db' | 'store'>;
 
@@ -23,17 +24,16 @@ export async function removeImages(
   task: TaskOfDay,
   standing: () => Promise<Standing>,
 ): Promise<void> {
-  if (deps.store.bucket && (await standing()) !== 'restored') await removeObjects(deps, task);
+  const writer = deps.store.bucket && (await writerOf(deps.db, TRACK_SNAPSHOTS));
+  // Without a writer there has never been an image, of whatever task.
+  if (writer !== undefined && (await standing()) !== 'restored') await removeObjects(deps, task, writer);
   while ((await removeSnapshots(deps.db, task, ROWS)) === ROWS);
 }
 
-async function removeObjects({ db, store }: RemoveDeps, task: TaskOfDay): Promise<void> {
-  const writer = await writerOf(db, TRACK_SNAPSHOTS);
+async function removeObjects({ db, store }: RemoveDeps, task: TaskOfDay, writer: string): Promise<void> {
+  const own = ownedPrefix(TRACK_SNAPSHOT_PREFIX, writer);
   // Images that were replaced, and those whose event was lost, have no row.
-  if (writer !== undefined) {
-    const own = ownedPrefix(TRACK_SNAPSHOT_PREFIX, writer);
-    for await (const keys of inBatches(store.list(`${own}${task.day}/${task.taskId}/`))) await store.remove(keys);
-  }
+  await removeListed(store, store.list(`${own}${task.day}/${task.taskId}/`));
   crashPoint('results.task_images_removed');
   for (;;) {
     const keys = await imagesOfTask(db, task, OBJECTS);
@@ -41,15 +41,4 @@ async function removeObjects({ db, store }: RemoveDeps, task: TaskOfDay): Promis
     await store.remove(keys);
     await forgetImages(db, task, keys);
   }
-}
-
-async function* inBatches(keys: AsyncIterable<string>): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  for await (const key of keys) {
-    batch.push(key);
-    if (batch.length < OBJECTS) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -7,11 +7,12 @@ import { unusedImagesOfDay } from '../db/track-snapshots.ts';
 import { SEGMENT_PREFIX, segmentsOfDay } from '../domain/segments/segment-key.ts';
 import type { Deps } from './deps.ts';
 import { standingOfSegments } from './owned-segments.ts';
+import { removeListed } from './remove-listed.ts';
 import { tryTo } from './try-to.ts';
 
 export type RemovalDeps = Pick<Deps, 'db' | 'logger' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
 
-const OBJECTS = 500;
+const PAGE = 500;
 
 /**
  * Removes expired days with their objects. The database tells the bucket that it lives even when no day has expired.
@@ -44,27 +45,12 @@ async function removeDay(
     return;
   }
   await dropCopiesOfDay(db, day);
-  if ((await hasObjects(db, day)) && !(await removeObjects(deps, { day, standing }, goesOn))) return;
+  if (await hasObjects(db, day)) {
+    const listed = objectsOf(deps, { day, standing, own: await deps.ownPrefix() });
+    if (!(await removeListed(deps.store, listed, goesOn))) return;
+  }
   crashPoint('results.expired_objects_removed');
   if (!(await tryTo(db, (tx) => dropPartition(tx, 'segments', day)))) signals.dropBlocked(day);
-}
-
-/** Returns whether it came to the end. */
-async function removeObjects(
-  { db, ownPrefix, store }: RemovalDeps,
-  { day, standing }: { day: string; standing: Standing },
-  goesOn: () => Promise<boolean>,
-): Promise<boolean> {
-  let keys: string[] = [];
-  for await (const key of objectsOf({ db, store }, { day, standing, own: await ownPrefix() })) {
-    keys.push(key);
-    if (keys.length < OBJECTS) continue;
-    await store.remove(keys);
-    keys = [];
-    if (!(await goesOn())) return false;
-  }
-  await store.remove(keys);
-  return true;
 }
 
 /**
@@ -85,7 +71,7 @@ async function* objectsOf(
 
 async function* inPages(find: (page: { after: string; limit: number }) => Promise<string[]>): AsyncGenerator<string> {
   for (let after: string | undefined = ''; after !== undefined;) {
-    const found: string[] = await find({ after, limit: OBJECTS });
+    const found: string[] = await find({ after, limit: PAGE });
     yield* found;
     after = found.at(-1);
   }

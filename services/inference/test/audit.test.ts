@@ -8,7 +8,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { migrations } from '../src/db/migrations/list.ts';
-import { countUnowned } from '../src/db/jobs.ts';
+import { countUnowned, findUnattended } from '../src/db/jobs.ts';
 import { auditJobs } from '../src/use-cases/audit-jobs.ts';
 import { listActiveJobs } from '../src/use-cases/list-active-jobs.ts';
 
@@ -58,6 +58,23 @@ test('jobs that no worker holds are told and shown until one takes them; held an
   } finally {
     await auditor.stop();
   }
+});
+
+test('a parked stream lacks no worker until its time is over; then one has to end it', async () => {
+  const { db } = database;
+  await db('jobs').delete();
+  const [waiting, overdue, endless] = [randomUUID(), randomUUID(), randomUUID()];
+  const ago = (seconds: number) => db.raw('now() - make_interval(secs => ?)', [seconds]);
+  const parked = { status: 'running', attempt: 3, parked_attempt: 3, lease_until: ago(30), parked_until: ago(10) };
+  await db('jobs').insert([
+    { ...parked, job_id: waiting, away_since: ago(900), give_up_after_s: 3600 },
+    { ...parked, job_id: overdue, away_since: ago(3700), give_up_after_s: 3600 },
+    { ...parked, job_id: endless, away_since: ago(3700) },
+  ]);
+  expect(await countUnowned(db)).toBe(1);
+  expect((await findUnattended(db, { limit: 10 })).map(({ jobId }) => jobId)).toEqual([overdue]);
+  const ids = [waiting, overdue, endless];
+  expect((await findUnattended(db, { ids, limit: 10 })).map(({ jobId }) => jobId)).toEqual([overdue]);
 });
 
 test('an index answers how many jobs no worker holds', async () => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { giveUpFeature } from '@vision/contracts/inference';
 import type { CapacityReply } from '@vision/contracts/inference';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import { topics } from '@vision/contracts/topics';
@@ -119,8 +120,13 @@ const jobFor = (url: string, more: object = {}) => ({
 });
 const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
 const endOf = (jobId: string) => until(() => world.messages(jobId).find(({ type }) => type === 'vision.job.ended.v1'));
-const freeSlots = async () => ((await inference.get('/v1/capacity')).body as unknown as CapacityReply).free.stream;
+const capacity = async () => (await inference.get('/v1/capacity')).body as unknown as CapacityReply;
+const freeSlots = async () => (await capacity()).free.stream;
 const newestReport = (jobId: string) => reports.findLast(({ job_id: id }) => id === jobId);
+
+/** What the log says of times without frames. */
+const absencesOf = (jobId: string) =>
+  world.log.filter((line) => line.includes('released its capacity slot') && line.includes(jobId));
 
 /** A job whose camera gave frames and is away for so long that its slot is free. */
 async function awayJob(more: object = { give_up_after_s: 3600 }) {
@@ -169,6 +175,11 @@ test('a stream that is away for long has no slot, says so, and goes on when its 
   expect(await freeSlots()).toBe(0);
   const after = await until(() => (newestReport(jobId)?.state === 'streaming' ? newestReport(jobId) : undefined));
   expect(after).not.toHaveProperty('gives_up_at_ms');
+  // Every absence is told of, and no reopening.
+  expect(absencesOf(jobId)).toHaveLength(1);
+  camera.switchOff();
+  await until(async () => (await freeSlots()) === 1);
+  await until(() => absencesOf(jobId).length === 2);
   const numbers = framesOf(jobId).map(({ data }) => data.seq);
   expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
 });
@@ -295,6 +306,10 @@ test('a job without a time of its own keeps its slot until it fails', async () =
   await until(() => framesOf(job.job_id).length > 2);
   camera.switchOff();
   expect(await inference.ended(job.job_id)).toMatchObject({ status: 'failed', error: 'source_lost', attempt: 1 });
+});
+
+test('its time is a feature that a client finds among those of the backend', async () => {
+  expect((await capacity()).features).toContain(giveUpFeature);
 });
 
 test('is part of what a job is, has bounds, and belongs to streams only', async () => {

@@ -199,17 +199,9 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
   return changed === 1;
 }
 
-/**
- * Lets another worker have the job at once; it continues behind the stored progress. The claim ends with it: a renewal
- * that was under way would hold the job for another lease.
- */
+/** Lets another worker have the job at once; it continues behind the stored progress. */
 export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress | undefined): Promise<void> {
-  await fenced(db, fence).update({
-    lease_until: db.fn.now(),
-    held_by: null,
-    claim: db.raw('gen_random_uuid()'),
-    ...(progress ? countsOf(db, progress) : {}),
-  });
+  await fenced(db, fence).update(letGo(db, progress));
 }
 
 /**
@@ -217,18 +209,16 @@ export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress |
  * is over.
  *
  * @param awayMs time since its last frame
+ * @returns false when the job does not belong to the attempt given
  */
 export async function parkJob(
   db: Knex,
   fence: Fence,
   { awayMs, reopenMs, progress }: { awayMs: number; reopenMs: number; progress: JobProgress | undefined },
-): Promise<void> {
+): Promise<boolean> {
   const since = { secs: awayMs / 1000 };
-  await fenced(db, fence).update({
-    ...(progress ? countsOf(db, progress) : {}),
-    lease_until: db.fn.now(),
-    held_by: null,
-    claim: db.raw('gen_random_uuid()'),
+  const parked = await fenced(db, fence).update({
+    ...letGo(db, progress),
     behind_since: null,
     parked_attempt: fence.attempt,
     away_since: db.raw('now() - make_interval(secs => :secs)', since),
@@ -238,6 +228,13 @@ export async function parkJob(
       { ...since, reopenS: reopenMs / 1000 },
     ),
   });
+  return parked === 1;
+}
+
+/** The claim ends with it: a renewal that was under way would hold the job for another lease. */
+function letGo(db: Knex, progress: JobProgress | undefined) {
+  const free = { lease_until: db.fn.now(), held_by: null, claim: db.raw('gen_random_uuid()') };
+  return { ...free, ...(progress ? countsOf(db, progress) : {}) };
 }
 
 function countsOf(db: Knex, { framesPublished, lastSeq, lastTimeMs }: JobProgress) {

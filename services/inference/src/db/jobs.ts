@@ -120,6 +120,8 @@ const IS_PARKED = `(${IS_ASIDE} and lease_until <= now() and status in ('queued'
 export const IS_RESTING = `(${IS_ASIDE} and parked_until > now() and parked_until < now() + interval '1 hour')`;
 /** A parked stream whose time is over: it ends without another connection, and so without a slot. */
 export const IS_GIVEN_UP = `(${IS_ASIDE} and away_since + make_interval(secs => give_up_after_s) <= now())`;
+/** A parked stream that may wait. One whose time is over does not: a worker has to end it. */
+const MAY_WAIT = `(${IS_PARKED} and not coalesce(${IS_GIVEN_UP}, false))`;
 
 /** Jobs that have not ended and take a slot, and the live streams among them. */
 export async function countActive(db: Knex): Promise<ActiveJobs> {
@@ -136,7 +138,7 @@ export async function countUnowned(db: Knex): Promise<number> {
   const rows = await db('jobs')
     .whereIn('status', [...ACTIVE])
     .where('lease_until', '<=', db.fn.now())
-    .whereRaw(`not ${IS_PARKED}`)
+    .whereRaw(`not ${MAY_WAIT}`)
     .count<{ count: string | number }[]>({ count: '*' });
   return Number(rows[0]?.count ?? 0);
 }
@@ -166,7 +168,7 @@ export async function findUnattended(
   const query = db('jobs')
     .whereIn('status', [...ACTIVE])
     .where('lease_until', '<=', db.fn.now())
-    .whereRaw(`not ${IS_PARKED}`)
+    .whereRaw(`not ${MAY_WAIT}`)
     .orderBy('lease_until')
     .limit(limit);
   if (ids) void query.whereIn('job_id', ids);

@@ -219,9 +219,10 @@ function timeLeft(
   const awayMs = nowMs - progress.lastFrameAt;
   if (awayMs >= giveUpMs) throw new SourceError('source_lost');
   if (awayMs < parkMs) return Math.min(giveUpMs, parkMs) - awayMs;
+  const isNew = !progress.isAway;
   progress.isAway = true;
   progress.lost = reason;
-  throw new SourceAway(awayMs);
+  throw new SourceAway(awayMs, isNew);
 }
 
 /** How long the last connection delivered frames. */

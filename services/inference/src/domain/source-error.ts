@@ -65,9 +65,12 @@ export class SourceAway extends Error {
   override readonly name = 'SourceAway';
   /** Time since its last frame. */
   readonly awayMs: number;
+  /** False when it was away already as it was connected to, and gave no frame. */
+  readonly isNew: boolean;
 
-  constructor(awayMs: number) {
+  constructor(awayMs: number, isNew: boolean) {
     super('the source is away');
     this.awayMs = awayMs;
+    this.isNew = isNew;
   }
 }

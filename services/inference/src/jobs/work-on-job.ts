@@ -77,7 +77,7 @@ async function run(
     if (!hold.reading.aborted) return { status: 'succeeded' };
   } catch (error) {
     if (!hold.reading.aborted && error instanceof SourceAway) {
-      await park(deps, job, hold, error.awayMs);
+      await park(deps, job, hold, error);
       return undefined;
     }
     const shortage = shortageOf(error);
@@ -97,11 +97,12 @@ async function park(
   { db, progress, settings, signals }: WorkDeps,
   job: JobRecord,
   hold: Hold,
-  awayMs: number,
+  { awayMs, isNew }: SourceAway,
 ): Promise<void> {
   const parked = { awayMs, reopenMs: settings.reopenMs, progress: progress.of(job) };
-  await whileHeld(hold, () => parkJob(db, job, parked));
-  signals.sourceParked(job, awayMs);
+  const isParked = await whileHeld(hold, () => parkJob(db, job, parked));
+  // It is told of once: there is a reopening a minute.
+  if (isParked && isNew) signals.sourceParked(job, awayMs);
 }
 
 /** Another worker may have what this one lacks; the job fails when several attempts have ended like this. */

@@ -34,6 +34,7 @@ export default {
         '<rootDir>/test/migrations/**/*.test.ts',
         '<rootDir>/test/beside/**/*.test.ts',
         '<rootDir>/test/why/**/*.test.ts',
+        '<rootDir>/test/support/**/*.test.ts',
         '<rootDir>/scripts/**/*.test.ts',
       ],
       testPathIgnorePatterns: ['/node_modules/', '\\.promtool\\.test\\.ts$'],

@@ -28,7 +28,7 @@ export const video = (bytes: Uint8Array, filename = 'a.mp4'): Part => ({
   filename,
 });
 
-export async function results(caller: Caller, taskId: string, query = ''): Promise<ResultPage> {
+export async function results(caller: Pick<Caller, 'get'>, taskId: string, query = ''): Promise<ResultPage> {
   const answer = await caller.get(`/v1/vision/tasks/${taskId}/results${query}`);
   if (answer.status !== 200) throw new Error(`results: ${answer.status} ${answer.text}`);
   return answer.body as unknown as ResultPage;

@@ -1,6 +1,8 @@
 import type { Caller } from './system.ts';
 import { results } from './video.ts';
 
+type Reader = Pick<Caller, 'get'>;
+
 interface Track {
   track_id: string;
   frames: number;
@@ -16,7 +18,7 @@ interface Timeline {
  * the frames of each track, tracks that are missing or listed twice, frames that were counted, and time that is neither
  * covered nor a gap.
  */
-export async function watchDisagreements(caller: Caller, taskId: string): Promise<string[]> {
+export async function watchDisagreements(caller: Reader, taskId: string): Promise<string[]> {
   const [frames, tracks] = [await countFrames(caller, taskId), await allTracks(caller, taskId)];
   const listed = new Map(tracks.map((track) => [track.track_id, track.frames]));
   const found = [
@@ -45,7 +47,7 @@ function timelineBreaches({ coverage, items, gaps }: Timeline, frames: number): 
   ];
 }
 
-async function countFrames(caller: Caller, taskId: string) {
+async function countFrames(caller: Reader, taskId: string) {
   const ofTracks = new Map<string, number>();
   let total = 0;
   for (let cursor: string | undefined; cursor !== '';) {
@@ -58,7 +60,7 @@ async function countFrames(caller: Caller, taskId: string) {
   return { total, ofTracks };
 }
 
-async function allTracks(caller: Caller, taskId: string): Promise<Track[]> {
+async function allTracks(caller: Reader, taskId: string): Promise<Track[]> {
   const tracks: Track[] = [];
   for (let cursor: string | undefined; cursor !== '';) {
     const query = `limit=500&order=oldest&min_score=0${cursor ? `&cursor=${cursor}` : ''}`;
@@ -71,7 +73,7 @@ async function allTracks(caller: Caller, taskId: string): Promise<Track[]> {
   return tracks;
 }
 
-async function timelineOf(caller: Caller, taskId: string): Promise<Timeline> {
+async function timelineOf(caller: Reader, taskId: string): Promise<Timeline> {
   const answer = await caller.get(`/v1/vision/tasks/${taskId}/timeline`);
   if (answer.status !== 200) throw new Error(`timeline: ${answer.status} ${answer.text}`);
   return answer.body as unknown as Timeline;

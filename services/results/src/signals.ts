@@ -115,9 +115,10 @@ function alarmSignals(logger: Logger) {
     arrivalsUnknown: (error: unknown) => {
       logger.warn({ err: error }, 'kafka does not say how far frames are stored; silences are judged later');
     },
-    crossingsLeftOut: (taskId: string, subject: string, crossings: number) => {
+    crossingsLeftOut: (taskId: string, crossings: number) => {
       crossingsLeftOut.add(crossings);
-      logger.warn({ task_id: taskId, subject, crossings }, 'a subject has too many alarms; crossings were left out');
+      const facts = { task_id: taskId, crossings };
+      logger.warn(facts, 'a task has too many crossings within a minute; the rest raise no alarm');
     },
     /** Frames are older than those before them by so much. */
     clockSetBack: (taskId: string, ms: number) => {

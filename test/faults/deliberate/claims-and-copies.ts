@@ -43,6 +43,16 @@ export const claimFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A fold replaces one that another process has stored meanwhile',
+    file: 'services/results/src/db/folds.ts',
+    find: ' and revision = :revision - 1 returning task_id',
+    replace: ' returning task_id',
+    caughtBy: {
+      file: 'services/results/test/save-fold.test.ts',
+      test: 'a fold that another process has stored meanwhile',
+    },
+  },
+  {
     says: 'A damaged object is not read from the copy of its frames',
     file: 'services/results/src/use-cases/open-segment.ts',
     find: 'if (!copy) throw error;',

@@ -112,8 +112,8 @@ function announce(
   open: OpenJudging | undefined,
 ): void {
   if (!open) return;
-  const { setBackMs, overPace, changes } = open.judging;
-  if (overPace > 0) signals.crossingsLeftOut(taskId, open.task.subject, overPace);
+  const { setBackMs, crossingsLeftOut, changes } = open.judging;
+  if (crossingsLeftOut > 0) signals.crossingsLeftOut(taskId, crossingsLeftOut);
   if (open.task.kind === 'stream' && setBackMs > SET_BACK_TOLD_MS) signals.clockSetBack(taskId, setBackMs);
   if (changes.length === 0) return;
   crashPoint('results.alarms_stored');
@@ -151,13 +151,20 @@ async function planned(db: Knex, taskId: string, plan: FoldPlan | undefined): Pr
 async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean> {
   const { state, revision, open, plan } = fold;
   const hasRows = state.ended.size > 0 || areMinutesDue(state) || (open && open.judging.changes.length > 0);
+  const save = (by: Knex, rest: FoldState) => {
+    crashPoint('results.fold_made');
+    return saveFold(by, task.taskId, { fold: storedFold(fold, rest), plan });
+  };
   // The first fold of a task makes sure that it is not deleted.
-  if (revision > 1 && !hasRows) return saveFold(db, task.taskId, { fold: storedFold(fold, state), plan });
-  return inTransaction(db, async (tx) => {
-    if (!(await lockFold(tx, task.taskId, revision - 1))) return false;
-    const rest = await storeRows(tx, task, fold);
-    return saveFold(tx, task.taskId, { fold: storedFold(fold, rest), plan });
-  });
+  const isSaved =
+    revision > 1 && !hasRows
+      ? await save(db, state)
+      : await inTransaction(db, async (tx) => {
+          const isLocked = await lockFold(tx, task.taskId, revision - 1);
+          return isLocked && save(tx, await storeRows(tx, task, fold));
+        });
+  if (isSaved) crashPoint('results.fold_stored');
+  return isSaved;
 }
 
 /** Rows of tracks that have ended and of hours; returns the state that is left. A repeat begins with the same state. */

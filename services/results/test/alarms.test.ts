@@ -6,11 +6,13 @@ import { alarmChanged } from '@vision/contracts/alarm-events';
 import { topics } from '@vision/contracts/topics';
 import { createConsumer } from '@vision/kafka/consumer';
 import { on } from '@vision/kafka/subscription';
+import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { alarmsOf, newSubject, rule, shortly, visits } from './alarm-world.ts';
-import { frame, logger, mark, newTaskId, snapshot, startResults, taskIdAt } from './support.ts';
+import { frame, logger, mark, newTaskId, object, snapshot, startResults, taskIdAt } from './support.ts';
 import type { TestResults } from './support.ts';
 
+const metrics = testMetrics();
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults();
@@ -251,6 +253,44 @@ test('nothing more is published of a task that its owner deleted', async () => {
   await results.deliver(visits(taskId, [1, 4], [3]));
   expect(await results.database.db('folds').where({ task_id: taskId })).toEqual([]);
   expect(shortly(await alarms(taskId))).toEqual([['yard', 'open', 0]]);
+});
+
+const gate = {
+  kind: 'line_crossed',
+  labels: ['person'],
+  line: [
+    [0.5, 0],
+    [0.5, 1],
+  ],
+  anchor: 'center',
+};
+
+/** Ten people in two frames before the line, then in two frames behind it. */
+function crowd(taskId: string, seq: number, timeMs: number) {
+  const { bbox, ...person } = object(0.9);
+  const cx = seq % 4 < 2 ? 0.4 : 0.6;
+  const objects = Array.from({ length: 10 }, (_, at) => ({ ...person, track_id: `a1-${at}`, bbox: { ...bbox, cx } }));
+  return frame(taskId, seq, { frame_time_ms: timeMs, is_live: true, objects });
+}
+
+test('a crowd at a line raises 60 alarms a minute, and the crossings that are left out are counted', async () => {
+  const { taskId } = await judgedTask([{ when: gate }], { kind: 'stream' });
+  const startMs = Math.floor(Date.now() / MINUTE) * MINUTE - 5 * MINUTE;
+  await results.deliver(Array.from({ length: 20 }, (_, seq) => crowd(taskId, seq, startMs + seq * 200)));
+  await judged(taskId);
+  expect((await alarms(taskId)).filter(({ state }) => state === 'open')).toHaveLength(60);
+  expect(await metrics.sumOf('vision.results.crossings_left_out')).toBe(30);
+});
+
+test('frames of a stream that are older than those before them are counted once', async () => {
+  const { taskId } = await judgedTask([{ when: gate }], { kind: 'stream' });
+  const startMs = Date.now() - 5 * MINUTE;
+  const before = (await metrics.sumOf('vision.results.clock_set_backs')) ?? 0;
+  await results.deliver([0, 1, 2].map((seq) => crowd(taskId, seq, startMs + seq * 200)));
+  await judged(taskId);
+  await results.deliver([3, 4, 5].map((seq) => crowd(taskId, seq, startMs - 10_000 + seq * 200)));
+  await judged(taskId);
+  expect((await metrics.sumOf('vision.results.clock_set_backs')) ?? 0).toBe(before + 1);
 });
 
 test('a late frame raises nothing', async () => {

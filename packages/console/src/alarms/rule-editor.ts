@@ -100,7 +100,10 @@ export function useRuleCalls({ rule, draft, task, name }: RuleEditor, onGone: ()
       // A repeat after a lost answer stores the same rule, not a second one.
       if (newId.value === '') newId.value = ruleIdOf(name, newRequestKey());
       const now = rule && (await ruleNow(client, rule.rule_id));
-      if (rule && !now) return onGone();
+      if (rule && !now) {
+        onGone();
+        return;
+      }
       const bound = task && { taskId: task.task_id, clientRef: task.client_ref };
       const scope = scopeOf(draft, bound, rule?.scope);
       const body = { name, enabled: now?.enabled ?? true, ...judgedBy(draft), ...(scope ? { scope } : {}) };

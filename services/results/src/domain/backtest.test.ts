@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
 import { Backtest, completeUntil } from './backtest.ts';
 import { paceOf } from './fold/pace.ts';
+import { Judging, nothingJudged, prepareRules } from './fold/judging.ts';
 import { frameOf } from './fold/rules/state.ts';
+import type { Alarm } from './fold/rules/state.ts';
 
 const TO_MS = 3_600_000;
 
@@ -12,11 +14,13 @@ interface Tried {
   createdMs?: number;
   fromMs?: number;
   sampleFps?: number;
+  minIntervalMs?: number;
 }
 
-function backtestOf({ when, isLive = true, createdMs = 0, fromMs = 0, sampleFps = 5 }: Tried = {}) {
+function backtestOf(tried: Tried = {}) {
+  const { when, isLive = true, createdMs = 0, fromMs = 0, sampleFps = 5, minIntervalMs = 0 } = tried;
   const parsed = ruleWhen.parse(when ?? { kind: 'object_present', labels: ['person'] });
-  const rule = { when: parsed, minIntervalMs: 0, schedule: undefined };
+  const rule = { when: parsed, minIntervalMs, schedule: undefined };
   const task = { taskId: 'task', threshold: 500_000, isLive, createdMs, pace: paceOf(sampleFps) };
   return new Backtest(rule, task, { fromMs, toMs: TO_MS });
 }
@@ -57,28 +61,77 @@ test('at low rates a frame covers two sampling periods', () => {
   expect(backtest.report(40_000)).toMatchObject({ coverage: 0.75 });
 });
 
-test('returns 500 alarms at most, however many a frame raises', () => {
-  const line = [
+const crossing = {
+  kind: 'line_crossed',
+  labels: ['car'],
+  line: [
     [0.5, 0],
     [0.5, 1],
-  ];
-  const backtest = backtestOf({ when: { kind: 'line_crossed', labels: ['car'], line, anchor: 'center' } });
-  const cars = (cx: number) =>
-    Array.from({ length: 300 }, (_, at) => ({
-      label: 'car',
-      trackId: `a1-${at}`,
-      score: 900_000,
-      cx,
-      cy: 0.5,
-      width: 0.1,
-      height: 0.1,
-    }));
-  const added = [0.3, 0.3, 0.7, 0.7, 0.3, 0.3, 0.7].map((cx, seq) =>
-    backtest.add(frameOf({ seq, timeMs: seq * 200 }, cars(cx))),
+  ],
+  anchor: 'center',
+};
+const carsAt = (cx: number, count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    label: 'car',
+    trackId: `a1-${at}`,
+    score: 900_000,
+    cx,
+    cy: 0.5,
+    width: 0.1,
+    height: 0.1,
+  }));
+/** They go to and fro over the line, two frames on each side. */
+const toAndFro = (count: number, seq: number) => carsAt(seq % 4 < 2 ? 0.3 : 0.7, count);
+
+test('returns 500 alarms at most, however many a frame raises', () => {
+  const backtest = backtestOf({ when: crossing, sampleFps: 0.2 });
+  // Sixty in each of eight minutes, and twenty of the sixty in the first frame with crossings of the ninth one.
+  const added = Array.from({ length: 120 }, (_, seq) =>
+    backtest.add(frameOf({ seq, timeMs: seq * 5000 }, toAndFro(100, seq))),
   );
-  expect(added.slice(0, 6)).toEqual([true, true, true, true, true, false]);
+  expect(added.indexOf(false)).toBe(97);
   expect(backtest.report(undefined).alarms).toHaveLength(500);
 });
+
+test.each([0, 400])(
+  'leaves out the crossings that a running task leaves out, with %i ms between alarms',
+  (minIntervalMs) => {
+    const frames = Array.from({ length: 900 }, (_, seq) => ({ seq, timeMs: seq * 200, objects: toAndFro(3, seq) }));
+    const backtest = backtestOf({ when: crossing, minIntervalMs });
+    for (const { objects, ...ref } of frames) backtest.add(frameOf(ref, objects));
+    const rule = {
+      id: 'gate',
+      version: 1,
+      when: ruleWhen.parse(crossing),
+      minIntervalMs,
+      schedule: undefined,
+      storedMs: 0,
+    };
+    const task = { taskId: 'task', threshold: 500_000, isLive: true, beginsMs: 0, pace: paceOf(5) };
+    const judging = new Judging({
+      prepared: prepareRules([rule], task),
+      state: nothingJudged(),
+      position: 0,
+      newest: undefined,
+      createdMs: 1,
+      endedMs: undefined,
+    });
+    judging.add(
+      frames.map(({ objects, ...ref }) => ({
+        ...ref,
+        position: ref.seq + 1,
+        eachObject: (take) => objects.forEach(take),
+      })),
+    );
+    const told = ({ openedMs, suppressed, trackIds }: Alarm) => [openedMs, suppressed, ...trackIds];
+    const live = judging.changes.filter(({ alarm }) => alarm.closedMs === undefined).map(({ alarm }) => told(alarm));
+    const { alarms, suppressed } = backtest.report(undefined);
+    expect(judging.crossingsLeftOut).toBeGreaterThan(0);
+    expect(alarms).toHaveLength(180);
+    expect(alarms.map(told)).toEqual(live);
+    expect(suppressed).toBe(judging.state().rules[0]?.state.suppressedTotal);
+  },
+);
 
 test.each([
   ['a finished upload', { isLive: false, isOver: true }, TO_MS],

@@ -3,6 +3,7 @@ import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
 import type { Pace } from './fold/pace.ts';
 import { judgeOf } from './fold/rules.ts';
 import type { Judge } from './fold/rules.ts';
+import { CrossingLimit } from './fold/rules/crossing-limit.ts';
 import { newRuleState } from './fold/rules/state.ts';
 import type { Alarm, AlarmChange, JudgedFrame, JudgedTask } from './fold/rules/state.ts';
 import type { TimeRange } from './result-query.ts';
@@ -61,6 +62,7 @@ export class Backtest {
   readonly #beginsMs: number;
   readonly #pace: Pace;
   readonly #state = newRuleState();
+  readonly #crossings = new CrossingLimit();
   readonly #alarms = new Map<string, Alarm>();
   readonly #seconds = new Set<number>();
   #framesRead = 0;
@@ -96,7 +98,8 @@ export class Backtest {
     this.#framesRead += 1;
     const second = Math.floor(frame.timeMs / 1000);
     for (let at = 0; at < this.#pace.coveredSeconds; at += 1) this.#seconds.add(second + at);
-    this.#keep(this.#judge.frame(this.#state, frame));
+    const mayCross = () => this.#crossings.take(frame.timeMs);
+    this.#keep(this.#judge.frame(this.#state, { ...frame, mayCross }));
     return !this.isFull;
   }
 

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
-import { CROSSINGS_A_MINUTE, decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } from './judging.ts';
+import { decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } from './judging.ts';
 import type { RuleAlarm, TaskRule } from './judging.ts';
 import { paceOf } from './pace.ts';
 import { judgeOf, toJudged } from './rules.ts';
+import { CROSSINGS_A_MINUTE } from './rules/crossing-limit.ts';
 import { newRuleState } from './rules/state.ts';
 import type { Alarm, SeenObject } from './rules/state.ts';
 import type { FoldedFrame } from './state.ts';
@@ -263,15 +264,15 @@ test('crossings beyond what a minute of a task may have raise nothing and are co
   const [minute, next] = [toAndFro.slice(0, 300), toAndFro.slice(300)];
   const first = judged(nothingJudged(), minute);
   expect(first.changes).toHaveLength(2 * CROSSINGS_A_MINUTE);
-  const { overPace } = first;
-  expect(overPace).toBeGreaterThan(5);
+  const { crossingsLeftOut } = first;
+  expect(crossingsLeftOut).toBeGreaterThan(5);
   // In any pieces, and when they are judged again, the same alarms are raised.
   const half = judged(nothingJudged(), minute.slice(0, 120));
   const rest = judged(decodeJudging(encodeJudging(half.state())), minute.slice(120));
   expect([...half.changes, ...rest.changes]).toEqual(first.changes);
   const later = judged(decodeJudging(encodeJudging(first.state())), next);
   const [opened, closed] = later.changes;
-  expect(opened?.alarm).toMatchObject({ suppressed: overPace });
+  expect(opened?.alarm).toMatchObject({ suppressed: crossingsLeftOut });
   expect(closed?.alarm).toMatchObject({ alarmId: opened?.alarm.alarmId, closedBy: 'cleared' });
 });
 

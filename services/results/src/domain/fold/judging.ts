@@ -5,6 +5,8 @@ import { pack, unpack } from '../segments/pack.ts';
 import { isNewer, judgeOf } from './rules.ts';
 import type { Judge } from './rules.ts';
 import { close } from './rules/alarm.ts';
+import { CrossingLimit } from './rules/crossing-limit.ts';
+import type { MinuteOfCrossings } from './rules/crossing-limit.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
 import type { AlarmChange, JudgedTask, Rule, RuleState } from './rules/state.ts';
 import { stepBack } from './rules/step-back.ts';
@@ -46,15 +48,8 @@ interface JudgingState {
   /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
   newest?: { seq: number; timeMs: number } | undefined;
   /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
-  crossings?: { minute: number; count: number } | undefined;
+  crossings?: MinuteOfCrossings | undefined;
 }
-
-/**
- * Alarms of crossings in a minute of a task, over all its rules. It counts by the times of frames and is part of the
- * state, so frames that are judged late or again raise the same alarms.
- */
-export const CROSSINGS_A_MINUTE = 60;
-const MINUTE_MS = 60_000;
 
 export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
 
@@ -108,15 +103,14 @@ export class Judging {
   #hasEnded: boolean;
   #hasChanged = false;
   #setBackMs = 0;
-  #overPace = 0;
-  #crossings: JudgingState['crossings'];
+  readonly #crossings: CrossingLimit;
 
   constructor(start: JudgingStart) {
     const { prepared, state, newest } = start;
     // The newest time of the fold may be that of a clock which was ahead.
     this.#newest = state.newest && newest?.seq === state.newest.seq ? state.newest : newest;
     this.#hasEnded = state.hasEnded;
-    this.#crossings = state.crossings && { ...state.crossings };
+    this.#crossings = new CrossingLimit(state.crossings);
     const known = new Map(state.rules.map((rule) => [`${rule.id}/${rule.version}`, rule]));
     this.#rules = state.hasEnded ? [] : prepared.flatMap((one) => activeRule(one, known, start));
     const kept = new Set(this.#rules.map(({ id, version }) => `${id}/${version}`));
@@ -162,9 +156,9 @@ export class Judging {
     return this.#newest;
   }
 
-  /** Crossings that were left out because there were too many within a minute. */
-  get overPace(): number {
-    return this.#overPace;
+  /** Crossings that raised no alarm because there were too many within a minute. */
+  get crossingsLeftOut(): number {
+    return this.#crossings.leftOut;
   }
 
   /** Takes the changes that were collected. */
@@ -203,7 +197,7 @@ export class Judging {
       const { id, version, kind, from } = rule;
       return { id, version, kind, from, state: this.#upToDate(rule) };
     });
-    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, crossings: this.#crossings };
+    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, crossings: this.#crossings.newest };
   }
 
   #add(frame: WatchedFrame): void {
@@ -216,11 +210,10 @@ export class Judging {
     if (this.#newest && timeMs < this.#newest.timeMs) this.#setBack(timeMs, this.#newest.timeMs);
     const objects = frame.seen ?? readObjects(frame, this.#labels);
     if (objects.length > 0 || this.#seesAll || this.#isAtWork) {
-      const judged = frameOf({ seq, timeMs }, objects);
+      const judged = frameOf({ seq, timeMs }, objects, () => this.#crossings.take(timeMs));
       for (const rule of this.#rules) {
         if (position <= rule.from || !isConcerned(rule, judged.byLabel)) continue;
-        const { raisedMs } = rule.state;
-        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged), raisedMs);
+        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged));
       }
       this.#isAtWork = this.#rules.some(isAtWork);
     }
@@ -247,31 +240,8 @@ export class Judging {
       this.changes.push({ id, version, kind, alarm });
   }
 
-  #keep({ id, version, kind, state }: RuleProgress, changes: readonly AlarmChange[], raisedMs?: number): void {
-    /** Each crossing opens and closes in one: both go, or none. */
-    let leftOut: string | undefined;
-    let isRaised = kind !== 'line_crossed';
-    for (const alarm of changes) {
-      if (kind === 'line_crossed' && alarm.closedMs === undefined && !this.#mayCross(alarm.openedMs)) {
-        leftOut = alarm.alarmId;
-        this.#overPace += 1;
-        state.suppressed += 1 + alarm.suppressed;
-        state.suppressedTotal += 1;
-      }
-      if (alarm.alarmId === leftOut) continue;
-      isRaised = true;
-      this.changes.push({ id, version, kind, alarm });
-    }
-    // The interval of the rule begins with an alarm, and not with one that was left out.
-    if (leftOut !== undefined && !isRaised) state.raisedMs = raisedMs;
-  }
-
-  #mayCross(atMs: number): boolean {
-    const minute = Math.floor(atMs / MINUTE_MS);
-    if (this.#crossings?.minute !== minute) this.#crossings = { minute, count: 0 };
-    if (this.#crossings.count >= CROSSINGS_A_MINUTE) return false;
-    this.#crossings.count += 1;
-    return true;
+  #keep({ id, version, kind }: RuleProgress, changes: readonly AlarmChange[]): void {
+    for (const alarm of changes) this.changes.push({ id, version, kind, alarm });
   }
 }
 

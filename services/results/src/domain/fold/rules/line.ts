@@ -42,7 +42,7 @@ export function judgeLine(
   for (const object of matched) {
     const direction = crossingOf(line, state, { object, timeMs: frame.timeMs });
     if (!direction || !mayAlarm || (when.direction !== 'both' && when.direction !== direction)) continue;
-    if (!mayRaise(rule, state, frame.timeMs)) {
+    if (!mayRaise(rule, state, frame.timeMs) || !frame.mayCross()) {
       suppress(state);
       continue;
     }

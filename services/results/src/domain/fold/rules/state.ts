@@ -53,10 +53,16 @@ export interface JudgedFrame extends FrameRef {
   ref: FrameRef;
   /** Objects of each label, in the order of the frame. */
   byLabel: ReadonlyMap<string, readonly JudgedObject[]>;
+  /** Whether a crossing in it raises an alarm, for which it counts; asked last, for each of them. */
+  mayCross: () => boolean;
 }
 
-/** A frame with these objects. */
-export function frameOf({ seq, timeMs }: FrameRef, objects: readonly SeenObject[]): JudgedFrame {
+/** A frame with these objects; without `mayCross` it raises as many alarms as there are crossings. */
+export function frameOf(
+  { seq, timeMs }: FrameRef,
+  objects: readonly SeenObject[],
+  mayCross: JudgedFrame['mayCross'] = () => true,
+): JudgedFrame {
   const byLabel = new Map<string, JudgedObject[]>();
   for (const object of objects) {
     const { label, cx, cy, height } = object;
@@ -66,7 +72,7 @@ export function frameOf({ seq, timeMs }: FrameRef, objects: readonly SeenObject[
     if (known) known.push(judged);
     else byLabel.set(label, [judged]);
   }
-  return { seq, timeMs, ref: { seq, timeMs }, byLabel };
+  return { seq, timeMs, ref: { seq, timeMs }, byLabel, mayCross };
 }
 
 export type Direction = 'left_to_right' | 'right_to_left';
@@ -120,9 +126,9 @@ export interface RuleState {
   /** Opening time of the newest alarm. */
   raisedMs?: number | undefined;
   closedMs?: number | undefined;
-  /** Episodes that `min_interval_ms` held back since the newest alarm. */
+  /** Episodes since the newest alarm that raised none, as it was too soon for them or there were too many. */
   suppressed: number;
-  /** Episodes that it held back in all. */
+  /** Those of all time. */
   suppressedTotal: number;
   open?: Alarm | undefined;
   /** A condition that holds and has not raised an alarm. */

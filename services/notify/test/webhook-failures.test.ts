@@ -241,7 +241,7 @@ test('a recovery of more events than one request looks at goes on where it ended
   await hooks.put('hook', { url: receiver.url, event_types: ['task.failed'] });
   await db.raw(
     `insert into events (subject, position, event_id, type, occurred_at, data)
-     select :subject, :from + n, gen_random_uuid(), case when n = :events then 'task.failed' else 'task.running' end,
+     select :subject, cast(:from as bigint) + n, gen_random_uuid(), case when n = :events then 'task.failed' else 'task.running' end,
        now(), '{}' from generate_series(1, :events) as n`,
     { subject: hooks.subject, from, events },
   );

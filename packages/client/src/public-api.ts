@@ -3002,11 +3002,10 @@ export interface operations {
            *       "alarms": [
            *         {
            *           "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
-           *           "kind": "object_present",
            *           "state": "closed",
+           *           "kind": "object_present",
            *           "opened_ms": 1773565206200,
            *           "closed_ms": 1773565221400,
-           *           "closed_by": "cleared",
            *           "suppressed": 0,
            *           "evidence": {
            *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
@@ -3035,7 +3034,8 @@ export interface operations {
            *           "track_ids": [
            *             "a1-7",
            *             "a1-8"
-           *           ]
+           *           ],
+           *           "closed_by": "cleared"
            *         }
            *       ],
            *       "suppressed": 1,
@@ -4068,7 +4068,6 @@ export interface operations {
            *           "kind": "object_present",
            *           "opened_ms": 1773565206200,
            *           "closed_ms": 1773565221400,
-           *           "closed_by": "cleared",
            *           "suppressed": 0,
            *           "evidence": {
            *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
@@ -4098,6 +4097,7 @@ export interface operations {
            *             "a1-7",
            *             "a1-8"
            *           ],
+           *           "closed_by": "cleared",
            *           "created_at": "2026-03-15T09:00:06.431Z",
            *           "updated_at": "2026-03-15T09:00:21.431Z",
            *           "review": {
@@ -4245,7 +4245,6 @@ export interface operations {
            *       "kind": "object_present",
            *       "opened_ms": 1773565206200,
            *       "closed_ms": 1773565221400,
-           *       "closed_by": "cleared",
            *       "suppressed": 0,
            *       "evidence": {
            *         "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
@@ -4275,6 +4274,7 @@ export interface operations {
            *         "a1-7",
            *         "a1-8"
            *       ],
+           *       "closed_by": "cleared",
            *       "created_at": "2026-03-15T09:00:06.431Z",
            *       "updated_at": "2026-03-15T09:00:21.431Z",
            *       "review": {
@@ -4441,7 +4441,6 @@ export interface operations {
            *       "kind": "object_present",
            *       "opened_ms": 1773565206200,
            *       "closed_ms": 1773565221400,
-           *       "closed_by": "cleared",
            *       "suppressed": 0,
            *       "evidence": {
            *         "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
@@ -4471,6 +4470,7 @@ export interface operations {
            *         "a1-7",
            *         "a1-8"
            *       ],
+           *       "closed_by": "cleared",
            *       "created_at": "2026-03-15T09:00:06.431Z",
            *       "updated_at": "2026-03-15T09:00:21.431Z",
            *       "review": {
@@ -11082,7 +11082,6 @@ export interface operations {
          *           "kind": "object_present",
          *           "opened_ms": 1773565206200,
          *           "closed_ms": 1773565221400,
-         *           "closed_by": "cleared",
          *           "suppressed": 0,
          *           "evidence": {
          *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
@@ -11112,6 +11111,7 @@ export interface operations {
          *             "a1-7",
          *             "a1-8"
          *           ],
+         *           "closed_by": "cleared",
          *           "created_at": "2026-03-15T09:00:06.431Z",
          *           "updated_at": "2026-03-15T09:00:21.431Z"
          *         }

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { alarmFacts } from './alarms.ts';
+import { alarmFacts, exampleAlarmFacts } from './alarms.ts';
 import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
 /** Why an alarm closed. */
-export const closedBy = z.enum(['cleared', 'gap', 'schedule', 'rule', 'task_end']);
+export const closedBy = z
+  .enum(['cleared', 'gap', 'schedule', 'rule', 'task_end'])
+  .describe(
+    '`cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. ' +
+      '`rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open',
+  );
 
 const alarmSnapshot = z.object({
   alarm_id: z.guid().describe('Made of rule, version, task and opening: the same alarm has the same id again'),
@@ -18,12 +23,7 @@ const alarmSnapshot = z.object({
   is_live: z.boolean().describe('Whether times are Unix times; else they are PTS offsets in an uploaded video'),
   state: z.enum(['open', 'closed']),
   ...alarmFacts,
-  closed_by: closedBy
-    .optional()
-    .describe(
-      '`cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. ' +
-        '`rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open',
-    ),
+  closed_by: closedBy.optional(),
   judged_at: z.iso.datetime().describe('When the change was stored'),
 });
 
@@ -47,28 +47,8 @@ export const alarmChanged = defineEvent({
       scene_code: 'person_vehicle',
       is_live: true,
       state: 'closed',
-      kind: 'object_present',
-      opened_ms: 1_773_565_206_200,
-      closed_ms: 1_773_565_221_400,
+      ...exampleAlarmFacts,
       closed_by: 'cleared',
-      suppressed: 0,
-      evidence: {
-        frame_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31',
-        frame_time_ms: 1_773_565_206_200,
-        objects: [
-          {
-            label: 'person',
-            score: 0.91,
-            bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
-            track_id: 'a1-7',
-          },
-        ],
-        count: 1,
-        held_ms: 2000,
-      },
-      labels: ['person'],
-      count_max: 2,
-      track_ids: ['a1-7', 'a1-8'],
       judged_at: '2026-03-15T09:00:21.431Z',
     },
   },

@@ -145,6 +145,22 @@ const scheduleWindow = z
   .refine(({ from, to }) => from !== to, { error: 'Send an end that differs from the begin', path: ['to'] })
   .meta({ id: 'ScheduleWindow' });
 
+/** An example of a condition, for documents. */
+export const exampleWhen = {
+  kind: 'object_present',
+  labels: ['person'],
+  region: [
+    [0.1, 0.5],
+    [0.9, 0.5],
+    [0.9, 1],
+    [0.1, 1],
+  ],
+  anchor: 'bottom_center',
+  min_count: 1,
+  for_ms: 2000,
+  clear_ms: 5000,
+} satisfies RuleWhen;
+
 /** When a rule applies. */
 export const ruleSchedule = z
   .strictObject({

@@ -45,5 +45,31 @@ export const alarmFacts = {
   track_ids: z.array(z.string()).describe(`Tracks of the objects during the alarm, at most ${ALARM_LIMITS.tracks}`),
 };
 
+/** An example of them, for documents. */
+export const exampleAlarmFacts: AlarmFacts = {
+  kind: 'object_present',
+  opened_ms: 1_773_565_206_200,
+  closed_ms: 1_773_565_221_400,
+  suppressed: 0,
+  evidence: {
+    frame_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31',
+    frame_time_ms: 1_773_565_206_200,
+    objects: [
+      {
+        label: 'person',
+        score: 0.91,
+        bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
+        track_id: 'a1-7',
+      },
+    ],
+    count: 1,
+    held_ms: 2000,
+  },
+  labels: ['person'],
+  count_max: 2,
+  track_ids: ['a1-7', 'a1-8'],
+};
+
+type AlarmFacts = z.infer<z.ZodObject<typeof alarmFacts>>;
 export type AlarmKind = z.infer<typeof alarmKind>;
 export type AlarmEvidence = z.infer<typeof alarmEvidence>;

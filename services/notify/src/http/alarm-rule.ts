@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleInterval, ruleSchedule, ruleScope, ruleWhen } from '@vision/contracts/alarm-rules';
+import { exampleWhen, ruleInterval, ruleSchedule, ruleScope, ruleWhen } from '@vision/contracts/alarm-rules';
 import { ownName } from '@vision/contracts/ids';
 import { storedText } from '@vision/contracts/stored-text';
 import { definitionOf } from '../domain/alarm-rule.ts';
@@ -58,20 +58,7 @@ export const exampleNewRule: z.output<typeof newAlarmRule> = {
   name: 'Yard at night',
   enabled: true,
   scope: { client_refs: ['yard-north'] },
-  when: {
-    kind: 'object_present',
-    labels: ['person'],
-    region: [
-      [0.1, 0.5],
-      [0.9, 0.5],
-      [0.9, 1],
-      [0.1, 1],
-    ],
-    anchor: 'bottom_center',
-    min_count: 1,
-    for_ms: 2000,
-    clear_ms: 5000,
-  },
+  when: exampleWhen,
   schedule: {
     time_zone: 'Europe/Berlin',
     windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '18:00', to: '06:00' }],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { closedBy } from '@vision/contracts/alarm-events';
-import { alarmFacts } from '@vision/contracts/alarms';
+import { alarmFacts, exampleAlarmFacts } from '@vision/contracts/alarms';
 import { clientRef } from '@vision/contracts/create-query';
 import { alarmStates, verdicts } from '../domain/alarm.ts';
 import type { StoredAlarm } from '../domain/alarm.ts';
@@ -26,12 +26,7 @@ export const alarm = z
     scene_code: z.string().optional().describe('Scene of the task'),
     state: z.enum(alarmStates).describe('`open` while the condition of the rule holds'),
     ...alarmFacts,
-    closed_by: closedBy
-      .optional()
-      .describe(
-        '`cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. ' +
-          '`rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open',
-      ),
+    closed_by: closedBy.optional(),
     created_at: z.iso.datetime().describe('Time at which the alarm was raised'),
     updated_at: z.iso.datetime().describe('Time of its last change'),
     review: review.optional().describe('Your verdict; absent in events'),
@@ -47,28 +42,8 @@ export const exampleAlarm: z.infer<typeof alarm> = {
   client_ref: 'yard-north',
   scene_code: 'person_vehicle',
   state: 'closed',
-  kind: 'object_present',
-  opened_ms: 1_773_565_206_200,
-  closed_ms: 1_773_565_221_400,
+  ...exampleAlarmFacts,
   closed_by: 'cleared',
-  suppressed: 0,
-  evidence: {
-    frame_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31',
-    frame_time_ms: 1_773_565_206_200,
-    objects: [
-      {
-        label: 'person',
-        score: 0.91,
-        bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
-        track_id: 'a1-7',
-      },
-    ],
-    count: 1,
-    held_ms: 2000,
-  },
-  labels: ['person'],
-  count_max: 2,
-  track_ids: ['a1-7', 'a1-8'],
   created_at: '2026-03-15T09:00:06.431Z',
   updated_at: '2026-03-15T09:00:21.431Z',
 };

@@ -1,8 +1,12 @@
-import { once } from 'node:events';
 import { z } from 'zod';
 import { fail, refusalOf } from '@vision/contracts/errors';
+import {
+  EVENT_STREAM_HEADERS,
+  eventStreamDoc,
+  lastEventIdDoc,
+  sendEventStream,
+} from '@vision/shared/http/event-stream';
 import { route } from '@vision/shared/http/route';
-import type { RouteContext } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { eventBody } from '../domain/event.ts';
 import { parseStreamQuery } from '../domain/event-query.ts';
@@ -17,10 +21,6 @@ const documented = z.object({
     .optional()
     .describe('`resume_cursor` of a page or `id` of an event. `Last-Event-ID` takes precedence'),
   types: typesDoc,
-});
-
-const headers = z.object({
-  'Last-Event-ID': z.string().optional().describe('`id` of the last event that you have handled'),
 });
 
 export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams' | 'watch'>) =>
@@ -40,9 +40,9 @@ export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams
       audience: 'public',
       endsWithDeadline: false,
       queryDoc: documented,
-      headers,
+      headers: lastEventIdDoc,
       responses: {
-        200: { description: 'Server-sent events', mediaTypes: ['text/event-stream'], headers: ['X-Accel-Buffering'] },
+        200: eventStreamDoc,
       },
       refusalExamples: () => [
         refusalOf(() => parseStreamQuery({ types: 'task.paused' })),
@@ -56,31 +56,12 @@ export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams
       const lastId = req.headers['last-event-id'];
       const at = (typeof lastId === 'string' && lastId) || cursor;
       const from = await placeToBegin(deps, subject, at);
-      if (req.method === 'HEAD') return { status: 200, headers: STREAM_HEADERS };
+      if (req.method === 'HEAD') return { status: 200, headers: EVENT_STREAM_HEADERS };
       const signal = AbortSignal.any([left, deps.streams.begin(res)]);
-      await send(res, followEvents(deps, { subject, from, types, signal }), signal);
+      await sendEventStream(res, followEvents(deps, { subject, from, types, signal }), { textOf, signal });
       return undefined;
     },
   );
-
-const STREAM_HEADERS = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store, no-transform',
-  'X-Accel-Buffering': 'no',
-};
-
-type Response = RouteContext<unknown, unknown, unknown>['res'];
-
-/** Sends events as fast as the client takes them; asks it to reconnect soon, at a time of its own. */
-async function send(res: Response, events: AsyncIterable<StreamedEvent>, signal: AbortSignal): Promise<void> {
-  res.status(200).set(STREAM_HEADERS);
-  res.write(`retry: ${Math.round(500 + 4500 * Math.random())}\n\n`);
-  for await (const streamed of events) {
-    if (signal.aborted) break;
-    if (!res.write(textOf(streamed))) await once(res, 'drain', { signal }).catch(() => undefined);
-  }
-  res.end();
-}
 
 function textOf(streamed: StreamedEvent): string {
   // An id without data moves the place of a client on, and is no event.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleInterval, ruleSchedule, ruleWhen } from '@vision/contracts/alarm-rules';
+import { exampleWhen, ruleInterval, ruleSchedule, ruleWhen } from '@vision/contracts/alarm-rules';
 import { fail, refusalOf } from '@vision/contracts/errors';
 import { uuidForm } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
@@ -45,20 +45,7 @@ const bodyExample: z.output<typeof body> = {
   task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
   from_ms: 1_773_565_200_000,
   to_ms: 1_773_568_800_000,
-  when: {
-    kind: 'object_present',
-    labels: ['person'],
-    region: [
-      [0.1, 0.5],
-      [0.9, 0.5],
-      [0.9, 1],
-      [0.1, 1],
-    ],
-    anchor: 'bottom_center',
-    min_count: 1,
-    for_ms: 2000,
-    clear_ms: 5000,
-  },
+  when: exampleWhen,
   schedule: {
     time_zone: 'Europe/Berlin',
     windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '06:00', to: '22:00' }],

@@ -1,9 +1,13 @@
-import { once } from 'node:events';
 import { z } from 'zod';
 import { taskPath } from '@vision/contracts/ids';
 import { fail, refusalOf } from '@vision/contracts/errors';
+import {
+  EVENT_STREAM_HEADERS,
+  eventStreamDoc,
+  lastEventIdDoc,
+  sendEventStream,
+} from '@vision/shared/http/event-stream';
 import { route } from '@vision/shared/http/route';
-import type { RouteContext } from '@vision/shared/http/route';
 import { cursorInvalid, isAfterEnd, nothingRead } from '../domain/cursor.ts';
 import { regionOf } from '@vision/contracts/region';
 import { parseStreamQuery } from '../domain/result-query.ts';
@@ -23,10 +27,6 @@ const documented = z.object({
   ...selectionDoc,
 });
 
-const headers = z.object({
-  'Last-Event-ID': z.string().optional().describe('`id` of the last event that you have handled'),
-});
-
 export const getResultStreamRoute = (deps: StreamDeps) =>
   route(
     {
@@ -44,9 +44,9 @@ export const getResultStreamRoute = (deps: StreamDeps) =>
       endsWithDeadline: false,
       params: taskPath,
       queryDoc: documented,
-      headers,
+      headers: lastEventIdDoc,
       responses: {
-        200: { description: 'Server-sent events', mediaTypes: ['text/event-stream'], headers: ['X-Accel-Buffering'] },
+        200: eventStreamDoc,
         204: { description: 'The task has ended and the client has received `end`' },
       },
       refusalExamples: () => [
@@ -66,31 +66,12 @@ export const getResultStreamRoute = (deps: StreamDeps) =>
       const task = await findTask(deps, caller.subject, taskId);
       const from = at === undefined ? nothingRead : deps.cursors.decode(taskId, at);
       if (isAfterEnd(from) && (task.is_complete || task.is_long_over)) return { status: 204 };
-      if (req.method === 'HEAD') return { status: 200, headers: STREAM_HEADERS };
+      if (req.method === 'HEAD') return { status: 200, headers: EVENT_STREAM_HEADERS };
       const signal = AbortSignal.any([left, deps.streams.begin(res)]);
-      await send(res, followResults(deps, { taskId, task, from, selection, signal }), signal);
+      await sendEventStream(res, followResults(deps, { taskId, task, from, selection, signal }), { textOf, signal });
       return undefined;
     },
   );
-
-const STREAM_HEADERS = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store, no-transform',
-  'X-Accel-Buffering': 'no',
-};
-
-type Response = RouteContext<unknown, unknown, unknown>['res'];
-
-/** Sends events as fast as the client takes them; asks it to reconnect soon, at a time of its own. */
-async function send(res: Response, events: AsyncIterable<ResultEvent>, signal: AbortSignal): Promise<void> {
-  res.status(200).set(STREAM_HEADERS);
-  res.write(`retry: ${Math.round(500 + 4500 * Math.random())}\n\n`);
-  for await (const event of events) {
-    if (signal.aborted) break;
-    if (!res.write(textOf(event))) await once(res, 'drain', { signal }).catch(() => undefined);
-  }
-  res.end();
-}
 
 function textOf(event: ResultEvent): string | Buffer {
   // An id without data moves the place of a client on, and is no event.

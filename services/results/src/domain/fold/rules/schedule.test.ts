@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { ruleSchedule } from '@vision/contracts/alarm-rules';
 import { scheduleOf } from './schedule.ts';
 
@@ -44,3 +44,39 @@ test('finds the next moment that is open, or closed', () => {
   expect(schedule.first('closed', from, from + 24 * HOUR_MS)).toBe(from);
   expect(schedule.first('open', from, from + HOUR_MS)).toBeUndefined();
 });
+
+test('a long outage does not ask the calendar for each minute of it again and again', () => {
+  const schedule = berlin([{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }]);
+  const asked = jest.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+  const from = at('2026-05-11T02:00:30Z');
+  // A silent stream is looked at every five seconds, from the beginning of its alarm on.
+  for (let hours = 0; hours <= 24; hours += 1)
+    expect(schedule.first('closed', from, from + hours * HOUR_MS)).toBeUndefined();
+  expect(asked.mock.calls.length).toBeLessThanOrEqual(24 * 4 + 1);
+  asked.mockRestore();
+});
+
+test.each(['Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Chatham'])(
+  'the next moment in %s is the first minute that is open, or closed',
+  (time_zone) => {
+    const windows = [
+      { days: ['sat', 'sun'], from: '01:07', to: '03:01' },
+      { days: ['sun'], from: '23:59', to: '00:01' },
+    ];
+    const schedule = scheduleOf(ruleSchedule.parse({ time_zone, windows }));
+    // Two days around a change of the clocks on either side of the equator, and around none.
+    for (const begin of [
+      '2026-03-28T00:00:20Z',
+      '2026-04-04T00:00:20Z',
+      '2026-10-31T00:00:20Z',
+      '2026-06-13T00:00:20Z',
+    ])
+      for (const state of ['open', 'closed'] as const)
+        for (let from = at(begin), until = from + 48 * HOUR_MS; from < until; from += 113 * 60_000) {
+          let first: number | undefined = from;
+          while (first < until && schedule.isOpen(first) !== (state === 'open'))
+            first = (Math.floor(first / 60_000) + 1) * 60_000;
+          expect(schedule.first(state, from, until)).toBe(first < until ? first : undefined);
+        }
+  },
+);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { daysOfWeek } from '@vision/contracts/alarm-rules';
 import type { Day, RuleSchedule } from '@vision/contracts/alarm-rules';
 
@@ -15,6 +16,10 @@ export const always: Schedule = {
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
+/** Clocks are set at whole quarters of an hour of UTC. */
+const CLOCK_SET_MINUTES = 15;
+/** Quarters of an hour whose local time is remembered for each time zone: the longest outage, and more. */
+const MOST_QUARTERS = 128;
 
 interface Window {
   days: ReadonlySet<Day>;
@@ -38,17 +43,30 @@ export function scheduleOf(schedule: RuleSchedule): Schedule {
   const isOpen = (ms: number): boolean => {
     const minute = Math.floor(ms / MINUTE_MS);
     if (minute !== known.minute) {
-      const now = clock(minute * MINUTE_MS);
+      const now = clock(ms);
       known = { minute, isOpen: windows.some((window) => isIn(window, now)) };
     }
     return known.isOpen;
   };
+  const edges = windows.flatMap(({ from, to }) => [from, to % DAY_MINUTES]);
   const first: Schedule['first'] = (state, fromMs, untilMs) => {
-    for (let at = fromMs; at < untilMs; at = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS)
+    for (let at = fromMs; at < untilMs; at = nextEdge(at, clock(at), edges))
       if (isOpen(at) === (state === 'open')) return at;
     return undefined;
   };
   return { isOpen, first };
+}
+
+/**
+ * The next moment at which a schedule may begin or end: a window does, the day changes, or the clock is set. A silence
+ * of a day is judged every five seconds, so its minutes are not looked at one by one.
+ */
+function nextEdge(ms: number, { minutes }: LocalTime, edges: readonly number[]): number {
+  const minute = Math.floor(ms / MINUTE_MS);
+  const quarterEnd = (Math.floor(minute / CLOCK_SET_MINUTES) + 1) * CLOCK_SET_MINUTES;
+  let ahead = Math.min(DAY_MINUTES - minutes, quarterEnd - minute);
+  for (const edge of edges) if (edge > minutes) ahead = Math.min(ahead, edge - minutes);
+  return (minute + ahead) * MINUTE_MS;
 }
 
 interface LocalTime {
@@ -62,6 +80,7 @@ function isIn({ days, from, to }: Window, { day, minutes }: LocalTime): boolean 
   return (days.has(day) && minutes >= from) || (days.has(dayBefore(day)) && minutes < to);
 }
 
+const dayAfter = (day: Day): Day => daysOfWeek[(daysOfWeek.indexOf(day) + 1) % daysOfWeek.length] ?? day;
 const dayBefore = (day: Day): Day => daysOfWeek.at(daysOfWeek.indexOf(day) - 1) ?? day;
 
 function minutesOf(clock: string): number {
@@ -87,10 +106,24 @@ function newClock(timeZone: string): (ms: number) => LocalTime {
     minute: '2-digit',
     hourCycle: 'h23',
   });
-  return (ms) => {
+  const read = (quarter: number): LocalTime => {
+    const ms = quarter * CLOCK_SET_MINUTES * MINUTE_MS;
     const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]));
     const day = daysOfWeek.find((one) => one === parts['weekday']?.toLowerCase());
     if (!day) throw new Error(`${timeZone} has no day of the week at ${ms}`);
     return { day, minutes: (Number(parts['hour']) * 60 + Number(parts['minute'])) % DAY_MINUTES };
+  };
+  const known = new LRUCache<number, LocalTime>({ max: MOST_QUARTERS });
+  const beginOf = (quarter: number): LocalTime => {
+    const begin = known.get(quarter) ?? read(quarter);
+    known.set(quarter, begin);
+    return begin;
+  };
+  return (ms) => {
+    const minute = Math.floor(ms / MINUTE_MS);
+    const quarter = Math.floor(minute / CLOCK_SET_MINUTES);
+    const { day, minutes } = beginOf(quarter);
+    const now = minutes + minute - quarter * CLOCK_SET_MINUTES;
+    return now < DAY_MINUTES ? { day, minutes: now } : { day: dayAfter(day), minutes: now - DAY_MINUTES };
   };
 }

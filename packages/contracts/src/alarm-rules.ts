@@ -205,7 +205,8 @@ export const ruleInterval = z
   .describe(
     'Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed ' +
       'raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at ' +
-      'most, by the times of its frames; those beyond count as `suppressed` too',
+      'most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as ' +
+      '`suppressed` too',
   );
 
 /** A condition as it is judged, with its defaults. */

@@ -36,8 +36,8 @@ export const alarmFacts = {
   suppressed: z
     .int()
     .describe(
-      'Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the ' +
-        'task',
+      'Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may ' +
+        'raise: 60 alarms of crossings, 300 of other conditions on objects',
     ),
   evidence: alarmEvidence,
   labels: z.array(z.string()).describe('Labels of the objects during the alarm'),

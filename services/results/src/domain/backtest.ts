@@ -3,7 +3,7 @@ import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
 import type { Pace } from './fold/pace.ts';
 import { judgeOf } from './fold/rules.ts';
 import type { Judge } from './fold/rules.ts';
-import { CrossingLimit } from './fold/rules/crossing-limit.ts';
+import { CROSSINGS_A_MINUTE, MinuteLimit } from './fold/rules/minute-limit.ts';
 import { newRuleState } from './fold/rules/state.ts';
 import type { Alarm, AlarmChange, JudgedFrame, JudgedTask } from './fold/rules/state.ts';
 import type { TimeRange } from './result-query.ts';
@@ -62,7 +62,7 @@ export class Backtest {
   readonly #beginsMs: number;
   readonly #pace: Pace;
   readonly #state = newRuleState();
-  readonly #crossings = new CrossingLimit();
+  readonly #crossings = new MinuteLimit(CROSSINGS_A_MINUTE);
   readonly #alarms = new Map<string, Alarm>();
   readonly #seconds = new Set<number>();
   #framesRead = 0;

@@ -5,7 +5,7 @@ import { decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } fr
 import type { RuleAlarm, TaskRule } from './judging.ts';
 import { paceOf } from './pace.ts';
 import { judgeOf, toJudged } from './rules.ts';
-import { CROSSINGS_A_MINUTE } from './rules/crossing-limit.ts';
+import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE } from './rules/minute-limit.ts';
 import { newRuleState } from './rules/state.ts';
 import type { Alarm, SeenObject } from './rules/state.ts';
 import type { FoldedFrame } from './state.ts';
@@ -274,6 +274,35 @@ test('crossings beyond what a minute of a task may have raise nothing and are co
   const [opened, closed] = later.changes;
   expect(opened?.alarm).toMatchObject({ suppressed: crossingsLeftOut });
   expect(closed?.alarm).toMatchObject({ alarmId: opened?.alarm.alarmId, closedBy: 'cleared' });
+});
+
+test('many rules on one flickering object raise no more alarms a minute than a task may have', () => {
+  const rules = Array.from({ length: 200 }, (_, at) =>
+    ruleOf(`zone${at}`, { kind: 'object_present', labels: ['person'], clear_ms: 1000 }, { minIntervalMs: 0 }),
+  );
+  const prepared = prepareRules(rules, task);
+  /** There for two frames, away for two seconds. */
+  const flickering = Array.from({ length: 600 }, (_, seq) =>
+    frameOf(seq, seq % 12 < 2 ? [object('person', 'a1-1', 0.5)] : []),
+  );
+  const start = { prepared, position: 0, createdMs: 1, endedMs: undefined };
+  const judged = (state: ReturnType<Judging['state']>, frames: typeof flickering) => {
+    const judging = new Judging({ ...start, state, newest: state.newest });
+    judging.add(frames);
+    return judging;
+  };
+  const openings = ({ changes }: Judging) => changes.filter(({ alarm }) => alarm.closedMs === undefined);
+  const minute = judged(nothingJudged(), flickering.slice(0, 300));
+  expect(openings(minute)).toHaveLength(LEVELS_A_MINUTE);
+  // In any pieces, and when they are judged again, the same alarms are raised.
+  const half = judged(nothingJudged(), flickering.slice(0, 14));
+  const rest = judged(decodeJudging(encodeJudging(half.state())), flickering.slice(14, 300));
+  expect([...half.changes, ...rest.changes]).toEqual(minute.changes);
+  const next = judged(decodeJudging(encodeJudging(minute.state())), flickering.slice(300));
+  expect(openings(next)).toHaveLength(LEVELS_A_MINUTE);
+  const heldBack = minute.state().rules.reduce((sum, { state }) => sum + state.suppressed, 0);
+  expect(heldBack).toBeGreaterThan(0);
+  expect(openings(next).some(({ alarm }) => alarm.suppressed > 0)).toBe(true);
 });
 
 test('a rule that is edited during an outage tells of it once, and closes the alarm with the next frame', () => {

@@ -5,8 +5,8 @@ import { pack, unpack } from '../segments/pack.ts';
 import { isNewer, judgeOf } from './rules.ts';
 import type { Judge } from './rules.ts';
 import { close } from './rules/alarm.ts';
-import { CrossingLimit } from './rules/crossing-limit.ts';
-import type { MinuteOfCrossings } from './rules/crossing-limit.ts';
+import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE, MinuteLimit } from './rules/minute-limit.ts';
+import type { MinuteCount } from './rules/minute-limit.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
 import type { AlarmChange, JudgedTask, Rule, RuleState } from './rules/state.ts';
 import { stepBack } from './rules/step-back.ts';
@@ -48,7 +48,9 @@ interface JudgingState {
   /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
   newest?: { seq: number; timeMs: number } | undefined;
   /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
-  crossings?: MinuteOfCrossings | undefined;
+  crossings?: MinuteCount | undefined;
+  /** The same of alarms of other conditions on objects. */
+  levels?: MinuteCount | undefined;
 }
 
 export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
@@ -103,14 +105,16 @@ export class Judging {
   #hasEnded: boolean;
   #hasChanged = false;
   #setBackMs = 0;
-  readonly #crossings: CrossingLimit;
+  readonly #crossings: MinuteLimit;
+  readonly #levels: MinuteLimit;
 
   constructor(start: JudgingStart) {
     const { prepared, state, newest } = start;
     // The newest time of the fold may be that of a clock which was ahead.
     this.#newest = state.newest && newest?.seq === state.newest.seq ? state.newest : newest;
     this.#hasEnded = state.hasEnded;
-    this.#crossings = new CrossingLimit(state.crossings);
+    this.#crossings = new MinuteLimit(CROSSINGS_A_MINUTE, state.crossings);
+    this.#levels = new MinuteLimit(LEVELS_A_MINUTE, state.levels);
     const known = new Map(state.rules.map((rule) => [`${rule.id}/${rule.version}`, rule]));
     this.#rules = state.hasEnded ? [] : prepared.flatMap((one) => activeRule(one, known, start));
     const kept = new Set(this.#rules.map(({ id, version }) => `${id}/${version}`));
@@ -197,7 +201,8 @@ export class Judging {
       const { id, version, kind, from } = rule;
       return { id, version, kind, from, state: this.#upToDate(rule) };
     });
-    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, crossings: this.#crossings.newest };
+    const counts = { crossings: this.#crossings.newest, levels: this.#levels.newest };
+    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, ...counts };
   }
 
   #add(frame: WatchedFrame): void {
@@ -210,7 +215,10 @@ export class Judging {
     if (this.#newest && timeMs < this.#newest.timeMs) this.#setBack(timeMs, this.#newest.timeMs);
     const objects = frame.seen ?? readObjects(frame, this.#labels);
     if (objects.length > 0 || this.#seesAll || this.#isAtWork) {
-      const judged = frameOf({ seq, timeMs }, objects, () => this.#crossings.take(timeMs));
+      const judged = frameOf({ seq, timeMs }, objects, {
+        mayCross: () => this.#crossings.take(timeMs),
+        mayHold: () => this.#levels.take(timeMs),
+      });
       for (const rule of this.#rules) {
         if (position <= rule.from || !isConcerned(rule, judged.byLabel)) continue;
         this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged));

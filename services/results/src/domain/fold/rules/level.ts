@@ -47,7 +47,7 @@ export function judgeLevel(
   state.pending ??= { heldMs: 0, isHeldBack: false };
   const { heldMs } = state.pending;
   if (heldMs < forMs) return changes;
-  if (!mayRaise(rule, state, frame.timeMs)) {
+  if (!mayRaise(rule, state, frame.timeMs) || !frame.mayHold()) {
     state.pending.isHeldBack = true;
     return changes;
   }

@@ -55,13 +55,15 @@ export interface JudgedFrame extends FrameRef {
   byLabel: ReadonlyMap<string, readonly JudgedObject[]>;
   /** Whether a crossing in it raises an alarm, for which it counts; asked last, for each of them. */
   mayCross: () => boolean;
+  /** The same of a condition that has held for long enough in it. */
+  mayHold: () => boolean;
 }
 
-/** A frame with these objects; without `mayCross` it raises as many alarms as there are crossings. */
+/** A frame with these objects; without limits it raises as many alarms as rules find in it. */
 export function frameOf(
   { seq, timeMs }: FrameRef,
   objects: readonly SeenObject[],
-  mayCross: JudgedFrame['mayCross'] = () => true,
+  limits: Pick<JudgedFrame, 'mayCross' | 'mayHold'> = unlimited,
 ): JudgedFrame {
   const byLabel = new Map<string, JudgedObject[]>();
   for (const object of objects) {
@@ -72,8 +74,10 @@ export function frameOf(
     if (known) known.push(judged);
     else byLabel.set(label, [judged]);
   }
-  return { seq, timeMs, ref: { seq, timeMs }, byLabel, mayCross };
+  return { seq, timeMs, ref: { seq, timeMs }, byLabel, ...limits };
 }
+
+const unlimited = { mayCross: () => true, mayHold: () => true };
 
 export type Direction = 'left_to_right' | 'right_to_left';
 

@@ -6,7 +6,7 @@ import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { addPartitions } from '../src/db/partitions.ts';
 import { saveHours } from '../src/db/timeline-hours.ts';
-import { encodeHour } from '../src/domain/fold/codec.ts';
+import { encodeHour } from '../src/domain/fold/hour-codec.ts';
 import { createSignals } from '../src/signals.ts';
 import { getTimeline } from '../src/use-cases/get-timeline.ts';
 import { logger, snapshot, startResults, taskIdAt, testResults } from './support.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { PackedHour } from '../domain/fold/codec.ts';
+import type { PackedHour } from '../domain/fold/hour-codec.ts';
 
 interface TaskOfDay {
   day: string;
@@ -24,8 +24,11 @@ export async function saveHours(tx: Knex.Transaction, task: TaskOfDay, hours: Pa
       .merge();
 }
 
-/** An hour as a timeline reads it; minutes of labels are null when they are not needed. */
-export type ReadHour = Omit<PackedHour, 'minutes'> & { minutes: Buffer | null };
+/** An hour as a timeline reads it; what its minutes have is null when it is not needed. */
+export interface ReadHour extends Pick<PackedHour, 'hourMs' | 'totals'> {
+  coverage: Buffer | null;
+  minutes: Buffer | null;
+}
 
 /** Stored hours that begin in this time, in order. */
 export async function hoursBetween(
@@ -34,10 +37,26 @@ export async function hoursBetween(
   { fromMs, toMs, withMinutes }: { fromMs: number; toMs: number; withMinutes: boolean },
 ): Promise<ReadHour[]> {
   const { rows } = await db.raw<{ rows: ReadHour[] }>(
-    `select hour_ms as "hourMs", coverage, totals, ${withMinutes ? 'minutes' : 'null as minutes'} from timeline_hours
+    `select hour_ms as "hourMs", totals, ${withMinutes ? 'coverage, minutes' : 'null as coverage, null as minutes'}
+       from timeline_hours
       where day = :day and task_id = :taskId and hour_ms >= :fromMs and hour_ms < :toMs
       order by hour_ms`,
     { day, taskId, fromMs, toMs },
+  );
+  return rows;
+}
+
+/** Frames and seconds of the minutes of stored hours, those that begin at these times. */
+export async function coverageOfHours(
+  db: Knex,
+  { day, taskId }: TaskOfDay,
+  hours: number[],
+): Promise<Pick<PackedHour, 'hourMs' | 'coverage'>[]> {
+  if (hours.length === 0) return [];
+  const { rows } = await db.raw<{ rows: Pick<PackedHour, 'hourMs' | 'coverage'>[] }>(
+    `select hour_ms as "hourMs", coverage from timeline_hours
+      where day = :day and task_id = :taskId and hour_ms = any(:hours::bigint[])`,
+    { day, taskId, hours },
   );
   return rows;
 }

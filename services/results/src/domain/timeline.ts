@@ -23,12 +23,13 @@ export class Buckets {
     this.#range = range;
   }
 
-  /** Adds what was counted in a span that begins here and is within one bucket. */
+  /** Adds what was counted in a span that begins here and is within one bucket; the labels become those of the bucket. */
   add(fromMs: number, { frames, labels }: Pick<Minute, 'frames' | 'labels'>): void {
     if (fromMs < this.#range.fromMs || fromMs >= this.#range.toMs) return;
     const into = this.#at(fromMs);
     into.frames += frames;
-    for (const [label, counts] of labels) mergeCounts(countsOf(into.labels, label), counts);
+    if (into.labels.size === 0) into.labels = labels;
+    else for (const [label, counts] of labels) mergeCounts(countsOf(into.labels, label), counts);
   }
 
   /** Adds a covered stretch of the range. */
@@ -71,9 +72,9 @@ export function lifeWithin(life: Span, range: Span): Span {
   return { fromMs, toMs: Math.max(fromMs, Math.min(life.toMs, range.toMs)) };
 }
 
-/** Coverage of a span by the seconds that have frames; `each` is called with every covered stretch. */
+/** Coverage of a span by the runs of seconds that have frames; `each` is called with every covered stretch. */
 export const coverageWithin = (
   span: Span,
-  minutes: ReadonlyMap<number, Pick<Minute, 'low' | 'high'>>,
+  runs: Iterable<Span>,
   { seconds, each }: { seconds: number; each?: (one: Span) => void },
-): Coverage => coverageOf(span, coveredSpans(minutes, { seconds, span }), each);
+): Coverage => coverageOf(span, coveredSpans(runs, { seconds, span }), each);

@@ -1,8 +1,7 @@
 import { createdAtMsOf } from '@vision/contracts/ids';
 import { listStates } from '../db/sources.ts';
-import { decodeMinutes } from '../domain/fold/codec.ts';
+import { inOrder, spansWithFrames } from '../domain/fold/coverage.ts';
 import type { Coverage } from '../domain/fold/coverage.ts';
-import { copyOf } from '../domain/fold/minutes.ts';
 import { coverageWithin } from '../domain/timeline.ts';
 import { describeSource } from '../domain/describe-source.ts';
 import type { ShownSource } from '../domain/describe-source.ts';
@@ -12,10 +11,9 @@ import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
 import { findSource, lifeOfView } from './find-source.ts';
 import type { FoundSource } from './find-source.ts';
-import { storedHours } from './get-timeline.ts';
-import { mergeInto } from './list-tracks.ts';
 import { readFold } from './read-fold.ts';
 import type { ReadFoldDeps } from './read-fold.ts';
+import { readHours, runsOf } from './read-hours.ts';
 import { readPage } from './read-page.ts';
 
 export type SourceDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'sourceCursors' | 'taskOwners'>;
@@ -70,10 +68,9 @@ async function readCoverage(
   return readFold(deps, taskId, async (view, tx) => {
     const life = lifeOfView(view, { taskId, record, kind });
     const span = { ...life, fromMs: Math.max(life.fromMs, life.toMs - COVERAGE_MS) };
-    const minutes = copyOf(view.state.minutes);
-    for (const hour of await storedHours(tx, { taskId, view, span, withMinutes: false }))
-      for (const [start, minute] of decodeMinutes(hour)) mergeInto(minutes, start, minute);
-    return coverageWithin(span, minutes, { seconds: view.pace.coveredSeconds });
+    const hours = await readHours(tx, { taskId, view, span, withMinutes: false });
+    const runs = inOrder(runsOf(hours), spansWithFrames(view.state.minutes));
+    return coverageWithin(span, runs, { seconds: view.pace.coveredSeconds });
   });
 }
 

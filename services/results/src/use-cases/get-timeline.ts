@@ -1,20 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { hoursBetween } from '../db/timeline-hours.ts';
-import type { ReadHour } from '../db/timeline-hours.ts';
 import { tracksBegunIn } from '../db/tracks.ts';
-import { decodeMinutes, decodeTotals } from '../domain/fold/codec.ts';
+import { inOrder, spansWithFrames } from '../domain/fold/coverage.ts';
 import type { Coverage, Span } from '../domain/fold/coverage.ts';
 import { countTrack } from '../domain/fold/hours.ts';
-import {
-  addBegun,
-  BIN_MILLIONTHS,
-  copyOf,
-  emptyMinute,
-  HOUR_MS,
-  hourOf,
-  mergeSeconds,
-} from '../domain/fold/minutes.ts';
+import { addBegun, BIN_MILLIONTHS, copyOf, emptyMinute, HOUR_MS } from '../domain/fold/minutes.ts';
 import type { Minute } from '../domain/fold/minutes.ts';
 import { binsFrom } from '../domain/fold/summary.ts';
 import { explainGaps } from '../domain/gap-reasons.ts';
@@ -30,6 +19,7 @@ import type { FoundSource } from './find-source.ts';
 import { thresholdOf } from './list-tracks.ts';
 import { readFold } from './read-fold.ts';
 import type { FoldView, ReadFoldDeps } from './read-fold.ts';
+import { readHours, runsOf } from './read-hours.ts';
 
 export type TimelineDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners' | 'timelines'>;
 
@@ -52,9 +42,6 @@ export interface Timeline {
   gaps: Gap[];
 }
 
-/** Hours that are opened without a break. */
-const HOURS_AT_ONCE = 100;
-
 /** The timeline of a task: exact for all frames up to `asOfMs`. @throws AppError `too_many_buckets`, not found */
 export async function getTimeline(deps: TimelineDeps, request: TimelineQuery): Promise<Timeline> {
   const { subject, taskId, signal } = request;
@@ -74,10 +61,10 @@ async function timelineOf(
     const life = lifeOfView(view, { taskId, record, kind });
     const range = rangeOf(query, life, kind);
     const buckets = new Buckets(range);
-    const minutes = await minutesOf(tx, { taskId, view, range, buckets, signal });
+    const runs = await countHours(tx, { taskId, view, range, buckets, signal });
     const span = lifeWithin(life, range);
     const seconds = view.pace.coveredSeconds;
-    const coverage = coverageWithin(span, minutes, { seconds, each: (one) => buckets.cover(one) });
+    const coverage = coverageWithin(span, runs, { seconds, each: (one) => buckets.cover(one) });
     const tracks = range.bucketMs === SECOND_BUCKET ? await tracksIn(tx, { taskId, view, range }) : [];
     return { view, range, buckets, coverage, tracks };
   });
@@ -104,8 +91,6 @@ interface RangeOfView {
   range: TimelineRange;
 }
 
-type Seconds = Pick<Minute, 'low' | 'high'>;
-
 /** Adds the minutes and tracks that are not stored yet to the buckets. */
 function countState(view: FoldView, buckets: Buckets): void {
   const own = copyOf(view.state.minutes);
@@ -114,41 +99,22 @@ function countState(view: FoldView, buckets: Buckets): void {
 }
 
 /**
- * The seconds with frames around a range; what is counted of it goes to the buckets, unless they are smaller than a
- * minute. Whole hours are taken as they are stored.
+ * The runs of seconds with frames around a range, in order; what is counted of it goes to the buckets, unless they are
+ * smaller than a minute. Whole hours are taken as they are stored.
  */
-async function minutesOf(
+async function countHours(
   tx: Knex.Transaction,
   { taskId, view, range, buckets, signal }: RangeOfView & { buckets: Buckets; signal: AbortSignal },
-): Promise<Map<number, Seconds>> {
+): Promise<Iterable<Span>> {
   const isCounted = range.bucketMs !== SECOND_BUCKET;
   if (isCounted) countState(view, buckets);
-  const own = new Map<number, Seconds>(view.state.minutes);
   const withMinutes = isCounted && range.bucketMs < HOUR_MS;
-  for (const [index, hour] of (await storedHours(tx, { taskId, view, span: range, withMinutes })).entries()) {
-    // Three months are 2,160 hours; other requests go on meanwhile.
-    if (index % HOURS_AT_ONCE === HOURS_AT_ONCE - 1) {
-      await setImmediate();
-      signal.throwIfAborted();
-    }
-    let frames = 0;
-    for (const [start, minute] of decodeMinutes(hour)) {
-      if (withMinutes) buckets.add(start, minute);
-      frames += minute.frames;
-      mergeSeconds(own, start, minute);
-    }
-    if (isCounted && !withMinutes) buckets.add(hour.hourMs, { frames, labels: decodeTotals(hour.totals) });
+  const hours = await readHours(tx, { taskId, view, span: range, withMinutes, signal });
+  for (const { hourMs, frames, labels, minutes } of isCounted ? hours : []) {
+    if (!withMinutes) buckets.add(hourMs, { frames, labels });
+    for (const [start, minute] of minutes ?? []) buckets.add(start, minute);
   }
-  return own;
-}
-
-/** Stored hours of a time, and the one before: its last frames cover seconds behind it. */
-export async function storedHours(
-  tx: Knex.Transaction,
-  { taskId, view, span, withMinutes }: { taskId: string; view: FoldView; span: Span; withMinutes: boolean },
-): Promise<ReadHour[]> {
-  const fromMs = hourOf(span.fromMs - (view.pace.coveredSeconds - 1) * 1000);
-  return hoursBetween(tx, { day: view.day, taskId }, { fromMs, toMs: span.toMs, withMinutes });
+  return inOrder(runsOf(hours), spansWithFrames(view.state.minutes));
 }
 
 /** Tracks that began in a range, by the second. */

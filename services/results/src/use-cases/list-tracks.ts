@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { hoursBetween } from '../db/timeline-hours.ts';
+import { coverageOfHours } from '../db/timeline-hours.ts';
 import { snapshotsOf } from '../db/track-snapshots.ts';
 import { findTracks } from '../db/tracks.ts';
-import { decodeMinutes } from '../domain/fold/codec.ts';
-import { copyOf, HOUR_MS, hourOf, mergeMinute } from '../domain/fold/minutes.ts';
+import { decodeMinutes } from '../domain/fold/hour-codec.ts';
+import { copyOf, hourOf, mergeMinute } from '../domain/fold/minutes.ts';
 import type { Minute } from '../domain/fold/minutes.ts';
 import { endOf, isActive, minutesBehind } from '../domain/fold/track-end.ts';
 import type { TaskNow, TrackEnd } from '../domain/fold/track-end.ts';
@@ -145,11 +145,10 @@ export async function showTracks(tx: Knex.Transaction, options: ShowOptions): Pr
   const { taskId, view, now, tracks } = options;
   const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap((track) => minutesBehind(track, now)));
   const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
-  for (const hourMs of new Set([...wanted].map(hourOf))) {
-    const range = { fromMs: hourMs, toMs: hourMs + HOUR_MS, withMinutes: false };
-    for (const hour of await hoursBetween(tx, { day: view.day, taskId }, range))
-      for (const [start, minute] of decodeMinutes(hour)) mergeInto(minutes, start, minute);
-  }
+  const hours = [...new Set([...wanted].map(hourOf))];
+  for (const hour of await coverageOfHours(tx, { day: view.day, taskId }, hours))
+    for (const [start, minute] of decodeMinutes({ ...hour, minutes: null }))
+      if (wanted.has(start)) mergeInto(minutes, start, minute);
   const ids = tracks.map(({ trackId }) => trackId);
   const images = await snapshotsOf(tx, taskId, ids);
   return tracks.map((track) => ({

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter, SegmentDamagedError } from '../segments/bytes.ts';
 import { pack, unpack } from '../segments/pack.ts';
-import { BINS, COUNTS, HOUR_MS, MINUTE_MS } from './minutes.ts';
-import type { LabelCounts, Minute } from './minutes.ts';
+import { putLabels, putSeconds, putText, takeLabels, takeSeconds, takeText } from './count-codec.ts';
+import { MINUTE_MS } from './minutes.ts';
 import { emptyState } from './state.ts';
 import type { FoldState } from './state.ts';
 import type { Box, Sighting, TrackFacts } from './tracks.ts';
@@ -75,76 +75,6 @@ export function encodeFacts(track: Facts): Buffer {
 /** @throws SegmentDamagedError for anything that `encodeFacts` did not write. */
 export const decodeFacts = (bytes: Buffer): Facts => takeFacts(new ByteReader(bytes));
 
-/** Facts about one hour as the columns of its row. */
-export interface PackedHour {
-  hourMs: number;
-  /** Frames and seconds of its minutes. */
-  coverage: Buffer;
-  /** Numbers of its labels. */
-  totals: Buffer;
-  /** The same of each minute. */
-  minutes: Buffer;
-}
-
-/** The minutes of one hour, by their start. */
-export function encodeHour(hourMs: number, minutes: ReadonlyMap<number, Minute>, totals: LabelTotals): PackedHour {
-  const inOrder = [...minutes].sort(([a], [b]) => a - b);
-  const coverage = new ByteWriter();
-  const labels = new ByteWriter();
-  coverage.unsigned(inOrder.length);
-  labels.unsigned(inOrder.length);
-  for (const [start, minute] of inOrder) {
-    coverage.byte((start - hourMs) / MINUTE_MS);
-    putSeconds(coverage, minute);
-    labels.byte((start - hourMs) / MINUTE_MS);
-    putLabels(labels, minute.labels);
-  }
-  const all = new ByteWriter();
-  putLabels(all, totals);
-  return {
-    hourMs,
-    coverage: pack(coverage.written(), 'small'),
-    totals: pack(all.written(), 'small'),
-    minutes: pack(labels.written(), 'small'),
-  };
-}
-
-export type LabelTotals = Map<string, LabelCounts>;
-
-/** Of minutes that are read without their labels; nothing is added to it. */
-const NO_LABELS: LabelTotals = new Map();
-
-/** The minutes of a stored hour; without `minutes` they have no labels. @throws SegmentDamagedError */
-export function decodeMinutes({
-  hourMs,
-  coverage,
-  minutes,
-}: Omit<PackedHour, 'totals' | 'minutes'> & { minutes: Buffer | null }): Map<number, Minute> {
-  const reader = new ByteReader(unpack(coverage));
-  const decoded = new Map<number, Minute>();
-  for (let left = reader.unsigned(); left > 0; left -= 1)
-    decoded.set(startOf(hourMs, reader), {
-      ...takeSeconds(reader),
-      labels: minutes === null ? NO_LABELS : new Map<string, LabelCounts>(),
-    });
-  if (minutes === null) return decoded;
-  const labels = new ByteReader(unpack(minutes));
-  for (let left = labels.unsigned(); left > 0; left -= 1) {
-    const minute = decoded.get(startOf(hourMs, labels));
-    if (!minute) throw new SegmentDamagedError('a minute has labels and no seconds');
-    minute.labels = takeLabels(labels);
-  }
-  return decoded;
-}
-
-export const decodeTotals = (totals: Buffer): LabelTotals => takeLabels(new ByteReader(unpack(totals)));
-
-function startOf(hourMs: number, reader: ByteReader): number {
-  const minute = reader.byte();
-  if (minute >= HOUR_MS / MINUTE_MS) throw new SegmentDamagedError('an hour has no such minute');
-  return hourMs + minute * MINUTE_MS;
-}
-
 function putFacts(out: ByteWriter, { scoreSum, first, last, best }: Facts): void {
   out.unsigned(scoreSum);
   for (const sighting of [first, last, best]) {
@@ -184,58 +114,4 @@ function takeBox(reader: ByteReader): Box {
   if (block.length !== 32) throw new SegmentDamagedError('a box has another length');
   const at = (index: number) => block.readDoubleLE(8 * index);
   return { cx: at(0), cy: at(1), width: at(2), height: at(3) };
-}
-
-function putSeconds(out: ByteWriter, { frames, low, high }: Minute): void {
-  out.unsigned(frames);
-  out.unsigned(low);
-  out.unsigned(high);
-}
-
-const takeSeconds = (reader: ByteReader) => ({
-  frames: reader.unsigned(),
-  low: reader.unsigned(),
-  high: reader.unsigned(),
-});
-
-/** Of each kind of number the last ones that are 0 are left out. */
-function putLabels(out: ByteWriter, labels: LabelTotals): void {
-  out.unsigned(labels.size);
-  for (const [label, counts] of labels) {
-    putText(out, label);
-    for (let kind = 0; kind < COUNTS; kind += BINS) {
-      let length = BINS;
-      while (length > 0 && counts[kind + length - 1] === 0) length -= 1;
-      out.byte(length);
-      for (let bin = 0; bin < length; bin += 1) out.signed(counts[kind + bin] ?? 0);
-    }
-  }
-}
-
-function takeLabels(reader: ByteReader): LabelTotals {
-  const labels: LabelTotals = new Map();
-  for (let left = reader.unsigned(); left > 0; left -= 1) {
-    const label = takeText(reader);
-    const counts = new Int32Array(COUNTS);
-    for (let kind = 0; kind < COUNTS; kind += BINS) {
-      const length = reader.byte();
-      if (length > BINS) throw new SegmentDamagedError('a label has too many numbers');
-      for (let bin = 0; bin < length; bin += 1) counts[kind + bin] = reader.signed();
-    }
-    labels.set(label, counts);
-  }
-  return labels;
-}
-
-/** As JSON, so that every string comes back as it was. */
-const putText = (out: ByteWriter, text: string) => out.block(Buffer.from(JSON.stringify(text)));
-
-function takeText(reader: ByteReader): string {
-  try {
-    const text: unknown = JSON.parse(reader.block().toString());
-    if (typeof text === 'string') return text;
-  } catch (error) {
-    throw new SegmentDamagedError('a text cannot be read', { cause: error });
-  }
-  throw new SegmentDamagedError('a text is none');
 }

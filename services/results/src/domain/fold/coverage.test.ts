@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { coverageOf, coveredSpans, MOST_GAPS } from './coverage.ts';
+import { coverageOf, coveredSpans, MOST_GAPS, spansWithFrames } from './coverage.ts';
 import { addFrame, emptyMinute, minuteOf } from './minutes.ts';
 import type { Minute } from './minutes.ts';
 
@@ -32,7 +32,7 @@ test('coverage is the seconds with frames and those behind them, and gaps are th
         );
         const span = { fromMs: 1000 * from, toMs: 1000 * to };
         const seen: number[] = [];
-        const coverage = coverageOf(span, coveredSpans(minutesOf(frames), { seconds: length, span }), (one) => {
+        const coverage = coverageOf(span, coveredSpans(spansWithFrames(minutesOf(frames)), { seconds: length, span }), (one) => {
           for (let ms = one.fromMs; ms < one.toMs; ms += 1000) seen.push(ms / 1000);
         });
         expect(seen).toEqual(expected);
@@ -53,7 +53,7 @@ test('the longest gaps are listed in order, and all are counted', () => {
   // A frame in every other second, and two seconds without one now and then.
   const frames = Array.from({ length: count }, (_, index) => 2 * index + Math.floor(index / 100));
   const span = { fromMs: 0, toMs: 1000 * ((frames.at(-1) ?? 0) + 1) };
-  const { gaps, gapCount } = coverageOf(span, coveredSpans(minutesOf(frames), { seconds: 1, span }));
+  const { gaps, gapCount } = coverageOf(span, coveredSpans(spansWithFrames(minutesOf(frames)), { seconds: 1, span }));
   expect([gapCount, gaps.length]).toEqual([count - 1, MOST_GAPS]);
   expect(gaps.filter((gap) => gap.toMs - gap.fromMs === 2000)).toHaveLength(99);
   expect(gaps.map(({ fromMs }) => fromMs)).toEqual(gaps.map(({ fromMs }) => fromMs).sort((a, b) => a - b));

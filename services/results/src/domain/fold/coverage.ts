@@ -11,18 +11,18 @@ const SECOND_MS = 1000;
 const ALL_30 = 2 ** 30 - 1;
 
 /**
- * The stretches of whole seconds that frames cover within `span`, in order. A frame covers its own second and the ones
- * behind it that make `seconds` in all.
+ * The stretches of whole seconds that frames cover within `span`, in order, by the runs of seconds that have one: these
+ * in the order of their beginning. A frame covers its own second and the ones behind it that make `seconds` in all.
  */
 export function* coveredSpans(
-  minutes: ReadonlyMap<number, Pick<Minute, 'low' | 'high'>>,
+  runs: Iterable<Span>,
   { seconds, span }: { seconds: number; span: Span },
 ): Generator<Span, void> {
   let open: Span | undefined;
-  for (const { fromMs, toMs: lastMs } of spansWithFrames(minutes)) {
+  for (const { fromMs, toMs: lastMs } of runs) {
     const toMs = lastMs + (seconds - 1) * SECOND_MS;
     if (open && fromMs <= open.toMs) {
-      open.toMs = toMs;
+      if (toMs > open.toMs) open.toMs = toMs;
       continue;
     }
     const done = open && clip(open, span);
@@ -33,8 +33,19 @@ export function* coveredSpans(
   if (last) yield last;
 }
 
-/** Runs of seconds that have a frame; runs of neighbouring minutes are not joined. */
-function* spansWithFrames(minutes: ReadonlyMap<number, Pick<Minute, 'low' | 'high'>>): Generator<Span, void> {
+/** Spans of both, each in the order of their beginning, in one such order. */
+export function* inOrder(some: Iterable<Span>, others: Iterable<Span>): Generator<Span, void> {
+  const rest = others[Symbol.iterator]();
+  let next = rest.next();
+  for (const one of some) {
+    for (; next.done !== true && next.value.fromMs < one.fromMs; next = rest.next()) yield next.value;
+    yield one;
+  }
+  for (; next.done !== true; next = rest.next()) yield next.value;
+}
+
+/** Runs of seconds that have a frame, in order; runs of neighbouring minutes are not joined. */
+export function* spansWithFrames(minutes: ReadonlyMap<number, Pick<Minute, 'low' | 'high'>>): Generator<Span, void> {
   for (const start of [...minutes.keys()].sort((a, b) => a - b)) {
     const { low, high } = minutes.get(start) ?? { low: 0, high: 0 };
     if (low === ALL_30 && high === ALL_30) {

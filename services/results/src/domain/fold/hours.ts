@@ -1,5 +1,5 @@
-import { decodeMinutes, decodeTotals, encodeHour } from './codec.ts';
-import type { PackedHour } from './codec.ts';
+import { decodeMinutes, decodeTotals, encodeHour } from './hour-codec.ts';
+import type { PackedHour } from './hour-codec.ts';
 import { addBegun, countsOf, emptyMinute, hourOf, mergeCounts, mergeMinute, MINUTE_MS } from './minutes.ts';
 import type { LabelCounts, Minute } from './minutes.ts';
 import { minuteAt } from './state.ts';
@@ -40,7 +40,7 @@ export function mergeHour(
   more: ReadonlyMap<number, Minute>,
 ): PackedHour {
   const minutes = stored ? decodeMinutes(stored) : new Map<number, Minute>();
-  const totals = stored ? decodeTotals(stored.totals) : new Map<string, LabelCounts>();
+  const totals = stored ? decodeTotals(stored).labels : new Map<string, LabelCounts>();
   for (const [start, minute] of more) {
     const into = minutes.get(start) ?? emptyMinute();
     mergeMinute(into, minute);

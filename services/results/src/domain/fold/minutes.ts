@@ -97,16 +97,6 @@ export function copyOf(minutes: ReadonlyMap<number, Minute>): Map<number, Minute
   return copy;
 }
 
-/** Adds the seconds of a minute to what is known of it; the minutes that are known stay as they are. */
-export function mergeSeconds(
-  minutes: Map<number, Pick<Minute, 'low' | 'high'>>,
-  start: number,
-  { low, high }: Pick<Minute, 'low' | 'high'>,
-): void {
-  const known = minutes.get(start);
-  minutes.set(start, { low: low | (known?.low ?? 0), high: high | (known?.high ?? 0) });
-}
-
 /** Adds the facts of one minute to another, in place. */
 export function mergeMinute(into: Minute, from: Minute): void {
   into.frames += from.frames;

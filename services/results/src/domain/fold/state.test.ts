@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeFacts, decodeMinutes, decodeState, decodeTotals, encodeFacts, encodeState } from './codec.ts';
-import type { PackedHour } from './codec.ts';
+import { decodeFacts, decodeState, encodeFacts, encodeState } from './codec.ts';
+import { decodeMinutes, decodeTotals, secondsOf } from './hour-codec.ts';
+import type { HourSeconds, PackedHour } from './hour-codec.ts';
 import { countTrack, mergeHour, takeDueMinutes } from './hours.ts';
 import { hourOf, MINUTE_MS } from './minutes.ts';
 import type { Minute } from './minutes.ts';
@@ -101,9 +102,16 @@ class Store {
         new Map(
           [...hours].map(([hourMs, hour]) => [
             hourMs,
-            { minutes: plain(decodeMinutes(hour)), totals: plainLabels(decodeTotals(hour.totals)) },
+            {
+              minutes: plain(decodeMinutes(hour)),
+              totals: plainLabels(decodeTotals(hour).labels),
+              seconds: plainSeconds(decodeTotals(hour).seconds),
+            },
           ]),
         ),
+      ),
+      secondsOfMinutes: sorted(
+        new Map([...hours].map(([hourMs, hour]) => [hourMs, plainSeconds(secondsOf(decodeMinutes(hour)))])),
       ),
     };
   }
@@ -114,6 +122,13 @@ const plain = (minutes: Map<number, Minute>) =>
   sorted(
     new Map([...minutes].map(([start, { labels, ...rest }]) => [start, { ...rest, labels: plainLabels(labels) }])),
   );
+const plainSeconds = (seconds: HourSeconds | undefined) =>
+  seconds && {
+    frames: seconds.frames,
+    seconds: [...seconds.runs].flatMap(({ fromMs, toMs }) =>
+      Array.from({ length: (toMs - fromMs) / 1000 }, (_, at) => fromMs + 1000 * at),
+    ),
+  };
 const plainLabels = (labels: Minute['labels']) =>
   sorted(
     new Map(
@@ -141,7 +156,9 @@ test('tracks, minutes and attempts do not depend on how frames are split and ord
         if (cuts.next().value) portions.push([]);
         portions.at(-1)?.push(frame);
       }
-      expect(viewOf(portions)).toEqual(viewOf([all]));
+      const view = viewOf(portions);
+      expect(view).toEqual(viewOf([all]));
+      expect(view.hours.map(([hourMs, { seconds }]) => [hourMs, seconds])).toEqual(view.secondsOfMinutes);
     }),
   );
 });

@@ -1,0 +1,61 @@
+import { SegmentDamagedError } from '../segments/bytes.ts';
+import type { ByteReader, ByteWriter } from '../segments/bytes.ts';
+import { BINS, COUNTS } from './minutes.ts';
+import type { LabelCounts, Minute } from './minutes.ts';
+
+/** Numbers of each label. */
+export type LabelTotals = Map<string, LabelCounts>;
+
+export function putSeconds(out: ByteWriter, { frames, low, high }: Omit<Minute, 'labels'>): void {
+  out.unsigned(frames);
+  out.unsigned(low);
+  out.unsigned(high);
+}
+
+export const takeSeconds = (reader: ByteReader) => ({
+  frames: reader.unsigned(),
+  low: reader.unsigned(),
+  high: reader.unsigned(),
+});
+
+/** Of each kind of number the last ones that are 0 are left out. */
+export function putLabels(out: ByteWriter, labels: LabelTotals): void {
+  out.unsigned(labels.size);
+  for (const [label, counts] of labels) {
+    putText(out, label);
+    for (let kind = 0; kind < COUNTS; kind += BINS) {
+      let length = BINS;
+      while (length > 0 && counts[kind + length - 1] === 0) length -= 1;
+      out.byte(length);
+      for (let bin = 0; bin < length; bin += 1) out.signed(counts[kind + bin] ?? 0);
+    }
+  }
+}
+
+export function takeLabels(reader: ByteReader): LabelTotals {
+  const labels: LabelTotals = new Map();
+  for (let left = reader.unsigned(); left > 0; left -= 1) {
+    const label = takeText(reader);
+    const counts = new Int32Array(COUNTS);
+    for (let kind = 0; kind < COUNTS; kind += BINS) {
+      const length = reader.byte();
+      if (length > BINS) throw new SegmentDamagedError('a label has too many numbers');
+      for (let bin = 0; bin < length; bin += 1) counts[kind + bin] = reader.signed();
+    }
+    labels.set(label, counts);
+  }
+  return labels;
+}
+
+/** As JSON, so that every string comes back as it was. */
+export const putText = (out: ByteWriter, text: string) => out.block(Buffer.from(JSON.stringify(text)));
+
+export function takeText(reader: ByteReader): string {
+  try {
+    const text: unknown = JSON.parse(reader.block().toString());
+    if (typeof text === 'string') return text;
+  } catch (error) {
+    throw new SegmentDamagedError('a text cannot be read', { cause: error });
+  }
+  throw new SegmentDamagedError('a text is none');
+}

@@ -1,0 +1,141 @@
+import { ByteReader, ByteWriter, SegmentDamagedError } from '../segments/bytes.ts';
+import { pack, unpack } from '../segments/pack.ts';
+import { putLabels, putSeconds, takeLabels, takeSeconds } from './count-codec.ts';
+import type { LabelTotals } from './count-codec.ts';
+import { spansWithFrames } from './coverage.ts';
+import type { Span } from './coverage.ts';
+import { HOUR_MS, MINUTE_MS } from './minutes.ts';
+import type { LabelCounts, Minute } from './minutes.ts';
+
+const SECOND_MS = 1000;
+
+/** Facts about one hour as the columns of its row. */
+export interface PackedHour {
+  hourMs: number;
+  /** Frames and seconds of its minutes. */
+  coverage: Buffer;
+  /** Numbers of its labels, and its frames and seconds as a whole. */
+  totals: Buffer;
+  /** Numbers of the labels of each minute. */
+  minutes: Buffer;
+}
+
+/** The minutes of one hour, by their start. */
+export function encodeHour(hourMs: number, minutes: ReadonlyMap<number, Minute>, totals: LabelTotals): PackedHour {
+  const inOrder = [...minutes].sort(([a], [b]) => a - b);
+  const coverage = new ByteWriter();
+  const labels = new ByteWriter();
+  coverage.unsigned(inOrder.length);
+  labels.unsigned(inOrder.length);
+  for (const [start, minute] of inOrder) {
+    coverage.byte((start - hourMs) / MINUTE_MS);
+    putSeconds(coverage, minute);
+    labels.byte((start - hourMs) / MINUTE_MS);
+    putLabels(labels, minute.labels);
+  }
+  return {
+    hourMs,
+    coverage: pack(coverage.written(), 'small'),
+    totals: encodeTotals(hourMs, minutes, totals),
+    minutes: pack(labels.written(), 'small'),
+  };
+}
+
+/** A release that knows labels only reads them and passes over what follows. */
+function encodeTotals(hourMs: number, minutes: ReadonlyMap<number, Minute>, labels: LabelTotals): Buffer {
+  const out = new ByteWriter();
+  putLabels(out, labels);
+  const { frames, runs } = secondsOf(minutes);
+  out.unsigned(frames);
+  const spans = [...joined(runs)];
+  out.unsigned(spans.length);
+  let reachedMs = hourMs;
+  for (const { fromMs, toMs } of spans) {
+    out.unsigned((fromMs - reachedMs) / SECOND_MS);
+    out.unsigned((toMs - fromMs) / SECOND_MS);
+    reachedMs = toMs;
+  }
+  return pack(out.written(), 'open');
+}
+
+function* joined(spans: Iterable<Span>): Generator<Span, void> {
+  let open: Span | undefined;
+  for (const { fromMs, toMs } of spans) {
+    if (open?.toMs === fromMs) open.toMs = toMs;
+    else {
+      if (open) yield open;
+      open = { fromMs, toMs };
+    }
+  }
+  if (open) yield open;
+}
+
+/** Of minutes that are read without their labels; nothing is added to it. */
+const NO_LABELS: LabelTotals = new Map();
+
+/** The minutes of a stored hour; without `minutes` they have no labels. @throws SegmentDamagedError */
+export function decodeMinutes({
+  hourMs,
+  coverage,
+  minutes,
+}: Pick<PackedHour, 'hourMs' | 'coverage'> & { minutes: Buffer | null }): Map<number, Minute> {
+  const reader = new ByteReader(unpack(coverage));
+  const decoded = new Map<number, Minute>();
+  for (let left = reader.unsigned(); left > 0; left -= 1)
+    decoded.set(startOf(hourMs, reader), {
+      ...takeSeconds(reader),
+      labels: minutes === null ? NO_LABELS : new Map<string, LabelCounts>(),
+    });
+  if (minutes === null) return decoded;
+  const labels = new ByteReader(unpack(minutes));
+  for (let left = labels.unsigned(); left > 0; left -= 1) {
+    const minute = decoded.get(startOf(hourMs, labels));
+    if (!minute) throw new SegmentDamagedError('a minute has labels and no seconds');
+    minute.labels = takeLabels(labels);
+  }
+  return decoded;
+}
+
+/** Facts about an hour as a whole. */
+export interface HourTotals {
+  labels: LabelTotals;
+  /** Undefined for an hour that an earlier release stored: its minutes have to be added up. */
+  seconds: HourSeconds | undefined;
+}
+
+export interface HourSeconds {
+  frames: number;
+  /** Runs of seconds that have a frame, in order; read once. */
+  runs: Iterable<Span>;
+}
+
+/** @throws SegmentDamagedError for anything that `encodeHour` did not write. */
+export function decodeTotals({ hourMs, totals }: Pick<PackedHour, 'hourMs' | 'totals'>): HourTotals {
+  const reader = new ByteReader(unpack(totals));
+  const labels = takeLabels(reader);
+  return { labels, seconds: reader.left() === 0 ? undefined : { frames: reader.unsigned(), runs: takeRuns(hourMs, reader) } };
+}
+
+function* takeRuns(hourMs: number, reader: ByteReader): Generator<Span, void> {
+  let reachedMs = hourMs;
+  for (let left = reader.unsigned(); left > 0; left -= 1) {
+    const fromMs = reachedMs + reader.unsigned() * SECOND_MS;
+    const toMs = fromMs + reader.unsigned() * SECOND_MS;
+    if (toMs > hourMs + HOUR_MS) throw new SegmentDamagedError('an hour has no such second');
+    yield { fromMs, toMs };
+    reachedMs = toMs;
+  }
+}
+
+/** The same for an hour whose row does not say it. */
+export function secondsOf(minutes: ReadonlyMap<number, Minute>): HourSeconds {
+  let frames = 0;
+  for (const minute of minutes.values()) frames += minute.frames;
+  return { frames, runs: spansWithFrames(minutes) };
+}
+
+function startOf(hourMs: number, reader: ByteReader): number {
+  const minute = reader.byte();
+  if (minute >= HOUR_MS / MINUTE_MS) throw new SegmentDamagedError('an hour has no such minute');
+  return hourMs + minute * MINUTE_MS;
+}

@@ -1,4 +1,5 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildImages, imageOf, services } from '../../images/build.ts';
 import { podmanEngine, revisionOf } from '../../images/engine.ts';
@@ -7,6 +8,9 @@ import { lastRelease, unpackRelease } from '../../../test/beside/last-release.ts
 import type { Release } from '../../../test/beside/last-release.ts';
 import { podOf } from '../manifests.ts';
 import type { Manifest } from '../manifests.ts';
+
+/** The first one that builds all images at once; it knows the packages that 0.2.0 has. */
+const FIRST_DOCKERFILE = '1333195a8038ff019ae68e53d461ba1afdd4b5c5';
 
 /** A release with its files in a folder of their own. */
 export interface PreviousRelease extends Release {
@@ -17,20 +21,22 @@ export interface PreviousRelease extends Release {
 export function unpackPrevious(dir: string): PreviousRelease {
   const release = lastRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
   const folder = unpackRelease(root, dir, release);
-  // 0.2.0 installed everything anew for each of its six images, without a name for their user: its sources are built
-  // the way of today.
-  if (!existsSync(join(folder, 'deploy/images/assemble.ts'))) {
-    for (const path of ['Dockerfile', '.dockerignore', 'deploy/images']) {
-      cpSync(join(root, path), join(folder, path), { recursive: true });
-    }
-  }
+  // 0.2.0 installed everything anew for each of its six images, without a name for their user.
+  if (!existsSync(join(folder, 'deploy/images/assemble.ts'))) takeDockerfile(folder);
   return { ...release, folder };
+}
+
+function takeDockerfile(folder: string): void {
+  const paths = ['Dockerfile', '.dockerignore', 'deploy/images'];
+  const files = execFileSync('git', ['archive', FIRST_DOCKERFILE, ...paths], { cwd: root, maxBuffer: 2 ** 24 });
+  execFileSync('tar', ['-xf', '-', '-C', folder], { input: files });
 }
 
 /** Builds the images of a release unless they are there already; their tag is its version. */
 export async function ensureImages({ version, commit, folder }: PreviousRelease): Promise<void> {
   const engine = podmanEngine();
-  const missing = services.filter((name) => revisionOf(engine, imageOf(name, version)) !== commit);
+  const own = services.filter((name) => existsSync(join(folder, 'services', name)));
+  const missing = own.filter((name) => revisionOf(engine, imageOf(name, version)) !== commit);
   if (missing.length === 0) return;
   say('previous', `building the images of ${version}`);
   await buildImages(engine, missing, { folder, tag: version, version, revision: commit });

@@ -9,6 +9,9 @@ class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
+/** What was asked for is away; the rest of the admin API may answer. */
+export class AwayError extends RefusedError {}
+
 /** The admin API gave no answer. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
@@ -31,6 +34,7 @@ export function createAdminClient(settings: Settings): AdminClient {
   return {
     call: async (schema, request) => {
       const reply = await send(settings, request);
+      if (reply.status === 503) throw new AwayError(explain(reply));
       if (reply.status >= 400) throw new RefusedError(explain(reply));
       const parsed = schema.safeParse(reply.body);
       if (parsed.success) return parsed.data;

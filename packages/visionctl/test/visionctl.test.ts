@@ -17,6 +17,8 @@ interface Asked {
 
 const asked: Asked[] = [];
 let answer: { status: number; body: unknown };
+/** Of paths that answer otherwise. */
+const others = new Map<string, typeof answer>();
 const server = createServer((req, res) => {
   let text = '';
   req.on('data', (chunk: Buffer) => {
@@ -27,7 +29,8 @@ const server = createServer((req, res) => {
     const operator = req.headers['x-operator'] as string | undefined;
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     asked.push({ line: `${req.method ?? ''} ${req.url ?? ''}`, body, authorization, operator });
-    res.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+    const given = others.get((req.url ?? '').split('?')[0] ?? '') ?? answer;
+    res.writeHead(given.status, { 'content-type': 'application/json' }).end(JSON.stringify(given.body));
   });
 });
 let env: Record<string, string>;
@@ -44,6 +47,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   asked.length = 0;
+  others.clear();
 });
 
 /** A command line in this process. */
@@ -65,6 +69,8 @@ const task = { task_id: 'a', status: 'running' };
 const key = { key_id: '0123456789abcdef', subject: 's', name: 'n', created_at: 'x', key: 'vk_x' };
 const job = { task_id: '01890000-0000-7000-8000-000000000000', subject: 's', status: 'running', age_s: 1 };
 const off = { enabled: false, reason: '' };
+const problem = { type: '', title: '', detail: 'It ended.', instance: '', trace_id: 't', retryable: false };
+const refusalOf = (status: number, reason: string) => ({ status, body: { ...problem, status, details: { reason } } });
 const id = '01890000-0000-7000-8000-000000000000';
 
 test.each([
@@ -155,6 +161,18 @@ test('audit shows what services found to differ, with exit code 1, and what oper
   expect(code).toBe(1);
   expect(out).toContain('2026-01-01/video/s');
   expect(out).toContain('results did not answer');
+});
+
+test('audit shows differences also while the log of operators cannot be read, and says so with exit code 1', async () => {
+  others.set('/admin/v1/audit', refusalOf(503, 'database_unavailable'));
+  answer = { status: 200, body: { items: [], unreachable: [] } };
+  const { code, out } = await visionctl(['audit']);
+  expect(code).toBe(1);
+  expect(out).toContain('0 differences');
+  expect(out).toMatch(/log of operators cannot be read\. .*database_unavailable.* "visionctl doctor"/);
+
+  others.set('/admin/v1/audit', refusalOf(401, 'admin_token_invalid'));
+  expect(await visionctl(['audit'])).toMatchObject({ code: 1, out: '' });
 });
 
 test('a page that is not the last is followed until there are enough tasks, and its end is named', async () => {
@@ -319,11 +337,10 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
 });
 
 test('refusals are exit code 1 with the reason, silence is exit code 3, and the token is never shown', async () => {
-  const problem = { type: '', title: '', detail: 'It ended.', instance: '', trace_id: 't', retryable: false };
-  answer = { status: 409, body: { ...problem, status: 409, details: { reason: 'key_ended' } } };
+  answer = refusalOf(409, 'key_ended');
   const refused = await visionctl(['keys', 'revoke', 'a']);
   expect([refused.code, refused.err]).toEqual([1, 'visionctl: It ended. (409, key_ended, trace t)\n']);
-  answer = { status: 503, body: { ...problem, status: 503, details: { reason: 'tasks_unavailable' } } };
+  answer = refusalOf(503, 'tasks_unavailable');
   expect(await visionctl(['dlq', 'list', 'tasks'])).toMatchObject({
     code: 1,
     err: 'visionctl: It could not be done now (503, tasks_unavailable, trace t). "visionctl doctor" says what is away.\n',
@@ -353,48 +370,4 @@ test('addresses may come from the file of the local system', async () => {
   writeFileSync(join(home, 'env'), `ADMIN_URL=${env['ADMIN_URL'] ?? ''}\nexport ADMIN_TOKEN=from-file\n`);
   expect((await visionctl(['maintenance', 'status'], { VISION_LOCAL_DIR: home })).code).toBe(0);
   expect(asked[0]?.authorization).toBe('Bearer from-file');
-});
-
-test('a dead letter is shown with why, where from, what is in it, and what to do', async () => {
-  const letter = {
-    topic: 'tasks',
-    partition: 0,
-    offset: 17,
-    group: 'quota',
-    reason: 'handler_failed',
-    from_partition: 3,
-    headers: { ce_type: 't', odd: 'a\u001bb' },
-    payload: '{"task_id":"a\\u001b"}',
-    payload_bytes: 90_000,
-    is_cut: true,
-  };
-  answer = { status: 200, body: letter };
-  const { code, out } = await visionctl(['dlq', 'show', 'vision.tasks.v1', 'a/b']);
-  expect([code, asked[0]?.line]).toEqual([0, 'GET /admin/v1/dead-letters/tasks/records/a%2Fb']);
-  for (const said of [
-    /^reason +handler_failed$/m,
-    /^from_partition +3$/m,
-    /^ {2}odd +a\?b$/m,
-    /^ {4}"task_id": "a\\u001b"$/m,
-    /90000 bytes in all/,
-    /log of the service of quota .* then: visionctl dlq replay tasks$/m,
-  ])
-    expect(out).toMatch(said);
-  await visionctl(['dlq', 'show', 'frames']);
-  expect(asked[1]?.line).toBe('GET /admin/v1/dead-letters/frames/records/newest');
-  answer = { status: 200, body: { ...letter, reason: 'invalid_json' } };
-  expect((await visionctl(['dlq', 'show', 'tasks', '--json'])).out).toContain('leave it');
-});
-
-test('a replay goes on until there are no more records, or as many as were asked for', async () => {
-  answer = { status: 200, body: { replayed: 500, is_done: false } };
-  const some = await visionctl(['dlq', 'replay', 'frames', '--limit', '700']);
-  expect(some.out).toContain('1000 records were published to frames again.');
-  expect(asked.map(({ line, body }) => [line, body])).toEqual([
-    ['POST /admin/v1/dead-letters/frames/replay', { limit: 500 }],
-    ['POST /admin/v1/dead-letters/frames/replay', { limit: 200 }],
-  ]);
-  answer = { status: 200, body: { replayed: 2, is_done: true } };
-  const all = await visionctl(['dlq', 'replay', 'vision.tasks.v1', '--json']);
-  expect(JSON.parse(all.out)).toEqual({ topic: 'tasks', replayed: 2 });
 });

@@ -29,16 +29,16 @@ export async function showTask(
 ): Promise<ShownTask> {
   const [told, acts] = await Promise.all([
     Promise.all(KNOWERS.map((service) => askOne({ owners, logger }, { service, taskId, signal }))),
-    selectAuditOf(db, taskId),
+    askAuditLog({ db, logger }, taskId),
   ]);
-  const unreachable = told.flatMap(({ service, history }) => (history === 'unreachable' ? [service] : []));
+  const silent = told.flatMap(({ service, history }) => (history === 'unreachable' ? [service] : []));
   const known = told.flatMap(({ service, history }) =>
     history === undefined || history === 'unreachable' ? [] : [{ service, ...history }],
   );
-  if (known.length === 0 && unreachable.length === 0) throw taskUnknown();
+  if (known.length === 0 && silent.length === 0) throw taskUnknown();
   const timeline = [
     ...known.flatMap(({ service, happenings }) => happenings.map((one) => ({ ...one, source: service }))),
-    ...acts.map(({ at, action, actor, result, details }) => ({
+    ...(acts ?? []).map(({ at, action, actor, result, details }) => ({
       at: at.toISOString(),
       what: `operator: ${action}`,
       details: { ...details, actor, result },
@@ -49,7 +49,7 @@ export async function showTask(
     task_id: taskId,
     facts: Object.fromEntries(known.map(({ service, facts }) => [service, facts])),
     timeline: timeline.toSorted((a, b) => a.at.localeCompare(b.at)),
-    unreachable,
+    unreachable: acts ? silent : [...silent, 'gateway'],
   };
 }
 
@@ -66,5 +66,15 @@ async function askOne(
     if (asAppError(error)?.kind === 'not_found') return { service, history: undefined };
     logger.warn({ err: error, upstream: { name: service }, task_id: taskId }, 'a service did not answer about a task');
     return { service, history: 'unreachable' };
+  }
+}
+
+/** What operators did to the task; undefined while the database of this service is away. */
+async function askAuditLog({ db, logger }: Pick<Deps, 'db' | 'logger'>, taskId: string) {
+  try {
+    return await selectAuditOf(db, taskId);
+  } catch (error) {
+    logger.warn({ err: error, task_id: taskId }, 'the audit log did not answer about a task');
+    return undefined;
   }
 }

@@ -47,8 +47,8 @@ export interface TestGateway extends Replica {
   admin: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** A key with a subject of its own. */
   newKey: (limits?: Record<string, number>) => Promise<{ key: string; keyId: string; subject: string }>;
-  /** Another replica on the same stores. */
-  addReplica: (env?: Record<string, string>) => Promise<Replica>;
+  /** Another replica on the same stores, once it is ready; `live`: one that never gets so. */
+  addReplica: (env?: Record<string, string>, until?: 'ready' | 'live') => Promise<Replica>;
 }
 
 /** The service as it is deployed, with one real HTTP server in the place of all services behind it. */
@@ -103,8 +103,8 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
       if (limits) await admin('PUT', `/admin/v1/subjects/${made.subject}/limits`, limits);
       return made;
     },
-    addReplica: async (more = {}) => {
-      const replica = await startReplica({ ...variables, ...more }, logger);
+    addReplica: async (more = {}, state = 'ready') => {
+      const replica = await startReplica({ ...variables, ...more }, logger, state);
       others.push(replica);
       return replica;
     },
@@ -117,13 +117,13 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   };
 }
 
-async function startReplica(variables: Record<string, string>, logger: Logger): Promise<Replica> {
+async function startReplica(variables: Record<string, string>, logger: Logger, state = 'ready'): Promise<Replica> {
   const config = hasten(readConfig(variables), constants, variables);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   const address = (port: number) => `http://127.0.0.1:${port}`;
   const healthUrl = address(service.healthPort);
-  await until(async () => (await fetch(`${healthUrl}/health/ready`)).ok);
+  await until(async () => (await fetch(`${healthUrl}/health/${state}`)).ok);
   return {
     url: address(service.port),
     adminUrl: address(service.adminPort),

@@ -54,7 +54,7 @@ async function ensureBroker(settings: Settings, broker: Broker): Promise<void> {
     args: ['-Xmx512m', '-XX:+UseSerialGC', ...logOptions, '-cp', jars, 'kafka.Kafka', properties],
     port,
     ready: () => answers(port),
-    readyTimeoutMs: 90_000,
+    readyTimeoutMs: 240_000,
   });
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ensureApiKey } from './api-key.ts';
 import { signInAddress } from './console.ts';
+import { stopAll } from './down.ts';
 import { installMissing } from './host-programs.ts';
 import { addressesOf, ensureInfrastructure } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -34,6 +35,16 @@ export async function startSystem(settings: Settings, env: NodeJS.ProcessEnv): P
 
 export async function bringUpInfrastructure(settings: Settings, env: NodeJS.ProcessEnv): Promise<Infrastructure> {
   return ensureInfrastructure(settings, env, databasePasswords);
+}
+
+/** For one run of a suite: when not all of it starts, what has started is stopped. */
+export async function bringUpForRun(settings: Settings): Promise<Infrastructure> {
+  try {
+    return await bringUpInfrastructure(settings, {});
+  } catch (error) {
+    await stopAll(settings);
+    throw error;
+  }
 }
 
 /** Returns the infrastructure and, under the names callers know, the addresses and keys of the system on it. */

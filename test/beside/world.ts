@@ -10,7 +10,7 @@ import { migrate } from '../../deploy/local/services.ts';
 import { portOf } from '../../deploy/local/settings.ts';
 import type { Settings } from '../../deploy/local/settings.ts';
 import { testSettings } from '../../deploy/local/test-copy.ts';
-import { bringUpInfrastructure } from '../../deploy/local/up.ts';
+import { bringUpForRun } from '../../deploy/local/up.ts';
 import { startBalancer } from '../faults/world/balancer.ts';
 import type { Balancer } from '../faults/world/balancer.ts';
 import { createMember } from './member.ts';
@@ -70,7 +70,7 @@ export async function startWorld(base: Settings, tree: string): Promise<World> {
   await clean(copy);
   installMissing(['ffmpeg', 'bwrap']);
   const settings = await testSettings(copy, process.env);
-  const infrastructure = await bringUpInfrastructure(settings, {});
+  const infrastructure = await bringUpForRun(settings);
   const addresses = await startAddresses();
   const launches = launchesOf({ settings, infrastructure, addresses, tree });
   const members = new Map<string, Member>();

@@ -10,7 +10,7 @@ import type { ServiceName } from '../../deploy/local/service-environment.ts';
 import { ensureServices } from '../../deploy/local/services.ts';
 import { readSettings, urlOf } from '../../deploy/local/settings.ts';
 import { testSettings } from '../../deploy/local/test-copy.ts';
-import { bringUpInfrastructure } from '../../deploy/local/up.ts';
+import { bringUpForRun } from '../../deploy/local/up.ts';
 import { readMetrics } from '../support/metrics.ts';
 import type { Sample } from '../support/metrics.ts';
 import { createCopies } from './copies.ts';
@@ -39,7 +39,7 @@ export async function startRestoreSystem(): Promise<RestoreSystem> {
   const copy = await testSettings(folder, {});
   mkdirSync(copy.localDir, { recursive: true });
   installMissing(['ffmpeg', 'bwrap']);
-  const infrastructure = await bringUpInfrastructure(copy, {});
+  const infrastructure = await bringUpForRun(copy);
   const store = createObjectStore(infrastructure.objectStore);
   const launch = { settings: copy, infrastructure, env: { ...process.env, ...settings }, hastened: true };
   const start = async () => {

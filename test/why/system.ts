@@ -13,7 +13,7 @@ import { ensureService, migrate } from '../../deploy/local/services.ts';
 import { portOf, readSettings, urlOf } from '../../deploy/local/settings.ts';
 import type { Settings } from '../../deploy/local/settings.ts';
 import { testSettings } from '../../deploy/local/test-copy.ts';
-import { bringUpInfrastructure } from '../../deploy/local/up.ts';
+import { bringUpForRun } from '../../deploy/local/up.ts';
 import { startLateBackend } from './backend.ts';
 import type { LateBackend } from './backend.ts';
 import { startCollector } from './collector.ts';
@@ -45,7 +45,7 @@ export async function startWhySystem(): Promise<WhySystem> {
   const copy = await testSettings(folder, {});
   mkdirSync(copy.localDir, { recursive: true });
   installMissing(['ffmpeg', 'bwrap']);
-  const infrastructure = await bringUpInfrastructure(copy, {});
+  const infrastructure = await bringUpForRun(copy);
   const s3 = new URL(infrastructure.objectStore.endpoint);
   const [collector, backend, modelServer, store] = await Promise.all([
     startCollector(),

@@ -7,7 +7,7 @@ import { outputOf, runProgram } from '../../local/program.ts';
 import { connectionsSeen, watchConnections } from './watch.ts';
 
 /** A start on a busy machine takes a while. */
-const HEALTHY_MS = 180_000;
+const HEALTHY_MS = 400_000;
 
 /** The containers of the compose file that are of our images, under podman. */
 export class Boxes {

@@ -17,7 +17,7 @@ import type { Secrets } from '../../../deploy/local/secrets.ts';
 import { portOf } from '../../../deploy/local/settings.ts';
 import type { S3Keys, Settings } from '../../../deploy/local/settings.ts';
 import { testSettings } from '../../../deploy/local/test-copy.ts';
-import { bringUpInfrastructure } from '../../../deploy/local/up.ts';
+import { bringUpForRun } from '../../../deploy/local/up.ts';
 import { startBackends } from './backends.ts';
 import type { Backends } from './backends.ts';
 import { makeDisks } from './disks.ts';
@@ -117,7 +117,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     },
     s3Keys: [{ accessKey: secrets.S3_ACCESS_KEY, secretKey: secrets.S3_SECRET_KEY }, ...(options.s3Keys ?? [])],
   };
-  const infrastructure = await bringUpInfrastructure(settings, {});
+  const infrastructure = await bringUpForRun(settings);
   await options.prepare?.(infrastructure);
   const scripted = await startScriptedBackend();
   const canary = `canary-${randomUUID()}`;

@@ -35,7 +35,7 @@ fuzz: packages ## random input for parsers and API: MINUTES=number TARGET=name S
 faults: packages ## break things on purpose: SEED=number MINUTES=number ONLY=text BROKERS=3
 	@$(TEST) faults
 
-beside: packages ## run the last release beside this code, each half old once, through an upgrade and back: ONLY=stage,stage
+beside: packages ## run the last release beside this code, each half old once, through an upgrade and back: ONLY=stage,stage BASE=release
 	@$(NODE) test/beside/run.ts
 
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
@@ -83,7 +83,7 @@ env: packages ## write .env for docker compose, with random secrets where there 
 compose-check: packages ## run the images as docker-compose.yml says, without Docker, and use them; needs root
 	@$(NODE) deploy/compose/check/main.ts
 
-chart-run: packages ## run what the chart renders under podman: jobs, services, helm test, an upgrade; needs root and the images
+chart-run: packages ## run what the chart renders under podman: jobs, services, helm test, an upgrade: BASE=release; needs root and the images
 	@$(NODE) deploy/chart/run/main.ts
 
 version: packages ## print the version of images and chart that are built of this checkout

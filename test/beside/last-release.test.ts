@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lastRelease, unpackRelease } from './last-release.ts';
+import { baseRelease, lastRelease, unpackRelease } from './last-release.ts';
 
 const commit = 'a'.repeat(40);
 const folders: string[] = [];
@@ -29,6 +29,16 @@ function repository(): { root: string; git: (...args: string[]) => string } {
 test('the last release is the first heading with a version and a commit', () => {
   const changelog = `# Changelog\n\n## Unreleased\n\n## 0.3.0 (commit ${commit})\n\n## 0.2.0 (commit ${'b'.repeat(40)})\n`;
   expect(lastRelease(changelog)).toEqual({ version: '0.3.0', commit });
+});
+
+test('another release of the changelog is named by its version', () => {
+  const old = 'b'.repeat(40);
+  const changelog = `# Changelog\n\n## 0.3.0 (commit ${commit})\n\n## 0.2.0 (commit ${old})\n`;
+  expect(baseRelease(changelog, '')).toEqual({ version: '0.3.0', commit });
+  expect(baseRelease(changelog, '0.2.0')).toEqual({ version: '0.2.0', commit: old });
+  expect(() => baseRelease(changelog, '0.1.0')).toThrow(
+    'BASE=0.1.0 is no release that CHANGELOG.md names, but 0.3.0, 0.2.0.',
+  );
 });
 
 test('the changelog of this repository names one', () => {

@@ -12,12 +12,28 @@ export interface Release {
  * this by its own heading.
  */
 export function lastRelease(changelog: string): Release {
-  const [, version, commit] = /^## (\d+\.\d+\.\d+) \(commit ([0-9a-f]{40})\)$/m.exec(changelog) ?? [];
-  if (version === undefined || commit === undefined) {
-    throw new Error('CHANGELOG.md names no release with its commit: "## 1.2.3 (commit <40 hex digits>)".');
-  }
-  return { version, commit };
+  const [newest] = releasesIn(changelog);
+  if (newest !== undefined) return newest;
+  throw new Error('CHANGELOG.md names no release with its commit: "## 1.2.3 (commit <40 hex digits>)".');
 }
+
+/** The release that is compared with: the newest one, or that of the version `BASE` names. */
+export function baseRelease(changelog: string, base = process.env['BASE'] ?? ''): Release {
+  const newest = lastRelease(changelog);
+  if (base === '') return newest;
+  const all = releasesIn(changelog);
+  const named = all.find(({ version }) => version === base);
+  if (named !== undefined) return named;
+  throw new Error(
+    `BASE=${base} is no release that CHANGELOG.md names, but ${all.map((one) => one.version).join(', ')}.`,
+  );
+}
+
+const releasesIn = (changelog: string): Release[] =>
+  [...changelog.matchAll(/^## (\d+\.\d+\.\d+) \(commit ([0-9a-f]{40})\)$/gm)].map(([, version = '', commit = '']) => ({
+    version,
+    commit,
+  }));
 
 /** The files of a release as git has them, whatever the work tree holds. They are kept for the next time. */
 export function unpackRelease(root: string, folder: string, { version, commit }: Release): string {

@@ -11,7 +11,7 @@ import { stopAll } from '../../deploy/local/down.ts';
 import { readSettings, root } from '../../deploy/local/settings.ts';
 import type { Settings } from '../../deploy/local/settings.ts';
 import { createFindings } from './findings.ts';
-import { installPackages, lastRelease, unpackRelease } from './last-release.ts';
+import { baseRelease, installPackages, unpackRelease } from './last-release.ts';
 import { startSources } from './sources.ts';
 import { stages, stagesNamed, versions } from './stages.ts';
 import type { Stage } from './stages.ts';
@@ -28,7 +28,7 @@ const findings = createFindings();
 process.exitCode = 1;
 try {
   const base = readSettings();
-  const release = lastRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+  const release = baseRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
   const tree = unpackRelease(root, join(base.localDir, 'releases'), release);
   installPackages(tree);
   say(`last is ${release.version} (${release.commit.slice(0, 12)}), today is ${today()}`);

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { root } from '../../deploy/local/settings.ts';
+import { missingHistory } from '../../scripts/release/repository.ts';
 import { lastRelease } from './last-release.ts';
 
 interface Manifest {
@@ -29,6 +31,14 @@ test('the version of the repository is behind the newest release, and only a rel
   expect(version).toMatch(/^\d+\.\d+\.\d+(-dev)?$/);
   // The changelog names a release in the commit after it, which begins the next version.
   expect(numbers(version.replace('-dev', '')) > numbers(lastRelease(read('CHANGELOG.md')).version)).toBe(true);
+});
+
+const withHistory = missingHistory(root) === undefined ? test : test.skip;
+
+withHistory('the newest release is part of the history of this commit', () => {
+  const { commit } = lastRelease(read('CHANGELOG.md'));
+  const isAncestor = ['merge-base', '--is-ancestor', commit, 'HEAD'];
+  expect(spawnSync('git', isAncestor, { cwd: root }).status).toBe(0);
 });
 
 test('every package has the version of the repository, and asks for the others in it', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildImages, imageOf, services } from '../../images/build.ts';
 import { podmanEngine, revisionOf } from '../../images/engine.ts';
 import { root, say } from '../../local/settings.ts';
-import { lastRelease, unpackRelease } from '../../../test/beside/last-release.ts';
+import { baseRelease, unpackRelease } from '../../../test/beside/last-release.ts';
 import type { Release } from '../../../test/beside/last-release.ts';
 import { podOf } from '../manifests.ts';
 import type { Manifest } from '../manifests.ts';
@@ -17,9 +17,9 @@ export interface PreviousRelease extends Release {
   folder: string;
 }
 
-/** The latest release that CHANGELOG.md names, its files laid out in `dir`. */
+/** The latest release that CHANGELOG.md names, or that of BASE, its files laid out in `dir`. */
 export function unpackPrevious(dir: string): PreviousRelease {
-  const release = lastRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+  const release = baseRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
   const folder = unpackRelease(root, dir, release);
   // 0.2.0 installed everything anew for each of its six images, without a name for their user.
   if (!existsSync(join(folder, 'deploy/images/assemble.ts'))) takeDockerfile(folder);

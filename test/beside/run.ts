@@ -33,6 +33,7 @@ try {
   installPackages(tree);
   say(`last is ${release.version} (${release.commit.slice(0, 12)}), today is ${today()}`);
   process.env['VISION_QUIET'] = '1';
+  process.env['OLDER_DOCUMENTS'] = join(tree, 'docs/openapi');
   let leaving: Promise<void> | undefined;
   // `make` and whoever ended it may both send one.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void (leaving ??= leave(base)));

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publicReasons } from '@vision/contracts/reasons';
-import { readApiContract } from '@vision/shared/testing/api-contract';
 import type { Exchange } from '@vision/shared/testing/api-contract-document';
+import { documentedBy } from './documented.ts';
 
 /** The running system under test, as `make` describes it in the environment. */
 export const system = {
@@ -12,11 +12,7 @@ export const system = {
   adminToken: need('ADMIN_TOKEN'),
 };
 
-const documents = join(import.meta.dirname, '../../docs/openapi');
-const contracts = {
-  public: await readApiContract(join(documents, 'public.json')),
-  admin: await readApiContract(join(documents, 'admin.json')),
-};
+const faultsOf = { public: await documentedBy('public'), admin: await documentedBy('admin') };
 
 export const examples = join(import.meta.dirname, '../../examples');
 export const example = (name: string) => readFile(join(examples, name));
@@ -184,7 +180,8 @@ export async function exchange(
 export function assertDocumented(url: string, exchanged: Omit<Exchange, 'path'>): void {
   const { origin, pathname, search } = new URL(url);
   const isAdmin = origin === new URL(system.adminUrl).origin;
-  (isAdmin ? contracts.admin : contracts.public).assert({ ...exchanged, path: pathname + search });
+  const faults = faultsOf[isAdmin ? 'admin' : 'public']({ ...exchanged, path: pathname + search });
+  if (faults.length > 0) throw new Error(`not as the API document says:\n${faults.join('\n')}\n${exchanged.text}`);
   if (!isAdmin && exchanged.status >= 400) assertListed(exchanged.text);
 }
 

@@ -80,7 +80,7 @@ async function create(admin: Admin, topic: WantedTopic): Promise<void> {
   await waitUntilKnown(admin, topic.name);
 }
 
-/** Until the broker that answers knows the topic and who leads its partitions; for some seconds. */
+/** Until the broker that answers knows the topic and who leads its partitions; for a minute. */
 async function waitUntilKnown(admin: Admin, name: string): Promise<void> {
   await retryUntil(() => admin.fetchTopicMetadata({ topics: [name] }), {
     signal: new AbortController().signal,
@@ -88,7 +88,7 @@ async function waitUntilKnown(admin: Admin, name: string): Promise<void> {
   });
 }
 
-const LOOKS = 100;
+const LOOKS = 600;
 const LOOK_EVERY_MS = 100;
 const isNotKnownYet = (error: unknown) =>
   ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes((error as { type?: string }).type ?? '');

@@ -7,23 +7,26 @@ interface ActionButtonProps {
   isOff?: boolean;
   /** Whether what it stands for is in force; undefined for a button that stands for nothing. */
   isPressed?: boolean;
+  /** Sends the form around it, by Enter in a field as well. */
+  isSubmit?: boolean;
   class?: string;
   buttonRef?: Ref<HTMLButtonElement>;
-  onClick: () => void;
+  onClick?: () => void;
   children: ComponentChildren;
 }
 
 /** A button whose action takes a moment. */
 export function ActionButton(props: ActionButtonProps): JSX.Element {
-  const { isBusy, isOff = false, isPressed, class: className, buttonRef, onClick, children } = props;
+  const { isBusy, isOff = false, isPressed, isSubmit = false, class: className, buttonRef, onClick, children } = props;
   return (
     <button
-      type="button"
+      type={isSubmit ? 'submit' : 'button'}
       class={className}
       disabled={isOff}
       aria-disabled={isBusy}
-      onClick={() => {
-        if (!isBusy) onClick();
+      onClick={(event) => {
+        if (isBusy) event.preventDefault();
+        else onClick?.();
       }}
       {...(isPressed === undefined ? {} : { 'aria-pressed': isPressed })}
       {...(buttonRef === undefined ? {} : { ref: buttonRef })}

@@ -8,7 +8,7 @@ interface TextFieldProps {
   onInput: (value: string) => void;
   hint?: string;
   isSecret?: boolean;
-  isDisabled?: boolean;
+  isReadOnly?: boolean;
   isRequired?: boolean;
   pattern?: string;
   maxLength?: number;
@@ -21,7 +21,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
     onInput,
     hint,
     isSecret = false,
-    isDisabled = false,
+    isReadOnly = false,
     isRequired = false,
     pattern,
     maxLength,
@@ -34,7 +34,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
         id={id}
         {...(isSecret ? { type: 'password' as const } : { type: 'text' as const })}
         value={value}
-        disabled={isDisabled}
+        readOnly={isReadOnly}
         required={isRequired}
         autoComplete="off"
         autoCapitalize="off"
@@ -44,11 +44,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      {hint === undefined ? null : (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      {hint === undefined ? null : <Hint id={id} text={hint} />}
     </div>
   );
 }
@@ -58,24 +54,38 @@ interface ChoiceProps {
   value: string;
   options: readonly { value: string; text: string }[];
   onChange: (value: string) => void;
+  hint?: string;
   isDisabled?: boolean;
 }
 
-export function Choice({ name, value, options, onChange, isDisabled = false }: ChoiceProps): JSX.Element {
+export function Choice({ name, value, options, onChange, hint, isDisabled = false }: ChoiceProps): JSX.Element {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{name}</label>
-      <select id={id} value={value} disabled={isDisabled} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={value}
+        disabled={isDisabled}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.text}
           </option>
         ))}
       </select>
+      {hint === undefined ? null : <Hint id={id} text={hint} />}
     </div>
   );
 }
+
+const Hint = ({ id, text }: { id: string; text: string }) => (
+  <p class="hint" id={`${id}-hint`}>
+    {text}
+  </p>
+);
 
 /** Chooses one of the enabled scenes. */
 export function SceneChoice({ name, value, onChange }: Pick<ChoiceProps, 'name' | 'value' | 'onChange'>): JSX.Element {
@@ -88,14 +98,20 @@ export function SceneChoice({ name, value, onChange }: Pick<ChoiceProps, 'name' 
 
 interface CheckProps {
   isChecked: boolean;
+  isDisabled?: boolean;
   onChange: (isChecked: boolean) => void;
   children: ComponentChildren;
 }
 
-export function Check({ isChecked, onChange, children }: CheckProps): JSX.Element {
+export function Check({ isChecked, isDisabled = false, onChange, children }: CheckProps): JSX.Element {
   return (
     <label class="check">
-      <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <span>{children}</span>
     </label>
   );

@@ -1,4 +1,6 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { ActionButton } from './action-button.tsx';
 
 interface PagerProps {
   texts: { newest: string; older: string };
@@ -9,20 +11,19 @@ interface PagerProps {
   onCursor: (cursor: string) => void;
 }
 
-/** The ways to the newest page of a list and to the next older one. */
-export function Pager({ texts, cursor, next = '', onCursor }: PagerProps): JSX.Element {
+/** The ways to the newest page of a list and to the next older one. They stay once a list has had two pages. */
+export function Pager({ texts, cursor, next = '', onCursor }: PagerProps): JSX.Element | null {
+  const isNeeded = useRef(false);
+  isNeeded.current ||= cursor !== '' || next !== '';
+  if (!isNeeded.current) return null;
   return (
     <p class="row">
-      {cursor === '' ? null : (
-        <button type="button" onClick={() => onCursor('')}>
-          {texts.newest}
-        </button>
-      )}
-      {next === '' ? null : (
-        <button type="button" onClick={() => onCursor(next)}>
-          {texts.older}
-        </button>
-      )}
+      <ActionButton isBusy={cursor === ''} onClick={() => onCursor('')}>
+        {texts.newest}
+      </ActionButton>
+      <ActionButton isBusy={next === ''} onClick={() => onCursor(next)}>
+        {texts.older}
+      </ActionButton>
     </p>
   );
 }

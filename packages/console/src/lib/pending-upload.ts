@@ -5,6 +5,7 @@ export interface PendingUpload {
   lastModified: number;
   sceneCode: string;
   clientRef: string;
+  hasSnapshots: boolean;
   requestKey: string;
 }
 

@@ -78,7 +78,7 @@ test('an upload goes on under its key with the same file only', () => {
     removeItem: (key: string) => void values.delete(key),
   };
   const file = { name: 'a.mp4', size: 5, lastModified: 7 };
-  const pending = { ...file, sceneCode: 'person_vehicle', clientRef: '', requestKey: 'key' };
+  const pending = { ...file, sceneCode: 'person_vehicle', clientRef: '', hasSnapshots: true, requestKey: 'key' };
   expect(readPending(store)).toBeUndefined();
   writePending(store, pending);
   expect(readPending(store)).toEqual(pending);

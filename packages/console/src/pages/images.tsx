@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ImageDetection } from '@vision/client';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { ActionButton } from '../components/action-button.tsx';
 import { DropZone } from '../components/drop-zone.tsx';
 import { SceneChoice } from '../components/fields.tsx';
 import { Filters } from '../components/filters.tsx';
@@ -50,14 +51,9 @@ export function ImagesPage(): JSX.Element {
           }}
         />
         <div class="row">
-          <button
-            type="button"
-            class="primary"
-            disabled={files.value.length === 0 || isBusy || !mayCreate}
-            onClick={detect}
-          >
+          <ActionButton class="primary" isBusy={isBusy} isOff={files.value.length === 0 || !mayCreate} onClick={detect}>
             {isBusy ? t.images.pending : t.images.submit}
-          </button>
+          </ActionButton>
           {files.value.length > 0 ? (
             <button type="button" onClick={clear}>
               {t.images.clear}

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
 import type { JSX } from 'preact';
-import { Check, SceneChoice, TextField } from '../components/fields.tsx';
+import { ActionButton } from '../components/action-button.tsx';
+import { Check, Choice, SceneChoice, TextField } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { ProbeResult } from '../components/probe-result.tsx';
@@ -14,6 +15,14 @@ import { missingScopes, useSession } from '../state/session.ts';
 import { useAction } from '../state/use-action.ts';
 import { t } from '../strings.ts';
 
+const { usual, hour, night, day } = t.newStream.patiences;
+/** In seconds, as the API takes them. */
+const PATIENCES = [
+  { value: '', text: usual },
+  { value: '3600', text: hour },
+  { value: '43200', text: night },
+  { value: '86400', text: day },
+];
 const REF = '[A-Za-z0-9._:\\-]{1,64}';
 
 /** Tests the address of a stream, and creates a task for it. */
@@ -36,8 +45,9 @@ interface StreamFormProps {
 
 function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
   const { form, busy, trouble, change, test, create } = state;
-  const { url, scene, name, hasSnapshots } = form.value;
-  const isOff = url === '' || busy !== undefined || !mayCreate;
+  const { url, scene, name, patience, hasSnapshots } = form.value;
+  const isOff = url === '' || !mayCreate;
+  const isBusy = busy !== undefined;
   return (
     <form
       class="stack"
@@ -62,16 +72,23 @@ function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
         maxLength={64}
         onInput={(next) => change({ name: next })}
       />
+      <Choice
+        name={t.newStream.patience}
+        value={patience}
+        options={PATIENCES}
+        hint={t.newStream.patienceHint}
+        onChange={(next) => change({ patience: next })}
+      />
       <Check isChecked={hasSnapshots} onChange={(next) => change({ hasSnapshots: next })}>
         {t.newStream.snapshots}
       </Check>
       <div class="row">
-        <button type="button" disabled={isOff} onClick={test}>
+        <ActionButton isBusy={isBusy} isOff={isOff} onClick={test}>
           {busy === 'probe' ? t.newStream.probing : t.newStream.probe}
-        </button>
-        <button type="submit" class="primary" disabled={isOff}>
+        </ActionButton>
+        <ActionButton isSubmit class="primary" isBusy={isBusy} isOff={isOff}>
           {busy === 'create' ? t.newStream.creating : t.newStream.create}
-        </button>
+        </ActionButton>
       </div>
       {mayCreate ? <TroubleNotice trouble={trouble} /> : null}
     </form>
@@ -80,7 +97,7 @@ function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
 
 function useNewStream() {
   const { client, scenes } = useSession();
-  const form = useSignal({ url: '', scene: firstScene(scenes), name: '', hasSnapshots: true });
+  const form = useSignal({ url: '', scene: firstScene(scenes), name: '', patience: '', hasSnapshots: true });
   const { run, isBusy, trouble, forgive } = useAction();
   const what = useSignal<'probe' | 'create'>('probe');
   const probe = useSignal<components['schemas']['StreamProbe'] | undefined>(undefined);
@@ -102,13 +119,14 @@ function useNewStream() {
   const create = () => {
     what.value = 'create';
     run(async () => {
-      const { url, scene, name, hasSnapshots } = form.value;
+      const { url, scene, name, patience, hasSnapshots } = form.value;
       const task = await client.watchStream(
         { stream_url: url, scene_code: scene },
         {
           idempotencyKey: requestKey.value,
           snapshots: hasSnapshots ? 'tracks' : 'off',
           ...(name === '' ? {} : { client_ref: name }),
+          ...(patience === '' ? {} : { give_up_after_s: Number(patience) }),
         },
       );
       location.hash = hrefOf({ page: 'task', taskId: task.task_id });

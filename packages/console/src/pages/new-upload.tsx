@@ -4,8 +4,9 @@ import { VisionError } from '@vision/client';
 import type { UploadProgress, VisionClient } from '@vision/client';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { ActionButton } from '../components/action-button.tsx';
 import { DropZone } from '../components/drop-zone.tsx';
-import { SceneChoice, TextField } from '../components/fields.tsx';
+import { Check, SceneChoice, TextField } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { ScopeNotice } from '../components/scope-notice.tsx';
@@ -27,6 +28,7 @@ interface Form {
   file: File | undefined;
   scene: string;
   name: string;
+  hasSnapshots: boolean;
   requestKey: string;
 }
 
@@ -45,7 +47,7 @@ interface Upload {
 export function NewUploadPage(): JSX.Element {
   const upload = useUpload();
   const { form, change, progress, trouble, note, isResumable, send, cancel } = upload;
-  const { file, scene, name } = form.value;
+  const { file, scene, name, hasSnapshots } = form.value;
   const isSending = progress.value !== undefined;
   const mayCreate = !missingScopes.value.has('create');
   return (
@@ -75,13 +77,16 @@ export function NewUploadPage(): JSX.Element {
           hint={t.newStream.nameHint}
           pattern="[A-Za-z0-9._:\-]{1,64}"
           maxLength={64}
-          isDisabled={isSending}
+          isReadOnly={isSending}
           onInput={(next) => change({ name: next })}
         />
+        <Check isChecked={hasSnapshots} isDisabled={isSending} onChange={(next) => change({ hasSnapshots: next })}>
+          {t.newUpload.snapshots}
+        </Check>
         <div class="row">
-          <button type="submit" class="primary" disabled={!file || isSending || !mayCreate}>
+          <ActionButton isSubmit class="primary" isBusy={isSending} isOff={!file || !mayCreate}>
             {isResumable.value ? t.newUpload.resume : t.newUpload.create}
-          </button>
+          </ActionButton>
           {isSending ? (
             <button type="button" onClick={cancel}>
               {t.newUpload.cancel}
@@ -114,6 +119,7 @@ function useUpload(): Upload {
     file: undefined,
     scene: pending.current?.sceneCode ?? firstScene(scenes),
     name: pending.current?.clientRef ?? '',
+    hasSnapshots: pending.current?.hasSnapshots ?? true,
     requestKey: newRequestKey(),
   });
   const isResumable = useSignal(false);
@@ -133,10 +139,10 @@ function useUpload(): Upload {
     if (earlier) note.value = t.newUpload.resumable;
   };
   const send = async () => {
-    const { file, scene: sceneCode, name: clientRef, requestKey } = form.value;
+    const { file, scene: sceneCode, name: clientRef, hasSnapshots, requestKey } = form.value;
     if (!file || progress.value) return;
     const { name, size, lastModified } = file;
-    pending.current = { name, size, lastModified, sceneCode, clientRef, requestKey };
+    pending.current = { name, size, lastModified, sceneCode, clientRef, hasSnapshots, requestKey };
     writePending(sessionStorage, pending.current);
     const outcome = await sending.send(file, pending.current);
     if (outcome === 'left') return;
@@ -157,8 +163,13 @@ function useUpload(): Upload {
   return { form, change, progress, trouble, note, isResumable, send, cancel };
 }
 
-const isContinued = (pending: PendingUpload, { file, scene, name }: Form) =>
-  file !== undefined && isSameFile(pending, file) && pending.sceneCode === scene && pending.clientRef === name;
+/** What differs is another request, which the service refuses under the same key. */
+const isContinued = (pending: PendingUpload, { file, scene, name, hasSnapshots }: Form) =>
+  file !== undefined &&
+  isSameFile(pending, file) &&
+  pending.sceneCode === scene &&
+  pending.clientRef === name &&
+  pending.hasSnapshots === hasSnapshots;
 
 /** One upload at a time; it ends when the page is left. */
 function useSending(client: VisionClient) {
@@ -166,7 +177,7 @@ function useSending(client: VisionClient) {
   const trouble = useSignal<Trouble | undefined>(undefined);
   const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => running.current?.abort(LEFT), []);
-  const send = async (file: File, { sceneCode, clientRef, requestKey }: PendingUpload) => {
+  const send = async (file: File, { sceneCode, clientRef, hasSnapshots, requestKey }: PendingUpload) => {
     const attempt = new AbortController();
     running.current = attempt;
     progress.value = { sentBytes: 0, totalBytes: file.size };
@@ -175,6 +186,7 @@ function useSending(client: VisionClient) {
       const { task_id: taskId } = await client.uploadVideo(file, {
         scene_code: sceneCode,
         idempotencyKey: requestKey,
+        snapshots: hasSnapshots ? 'tracks' : 'off',
         signal: attempt.signal,
         ...(clientRef === '' ? {} : { client_ref: clientRef }),
         onProgress: (now) => (progress.value = now),

@@ -7,6 +7,7 @@ import type { RuleEditor } from '../alarms/rule-editor.ts';
 import { RuleWhat } from '../alarms/rule-what.tsx';
 import { RuleWhere } from '../alarms/rule-where.tsx';
 import { ruleNow } from '../alarms/switch-rule.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { AskButton } from '../components/ask-button.tsx';
 import { TextField } from '../components/fields.tsx';
 import { Notice, TroubleNotice } from '../components/notice.tsx';
@@ -86,7 +87,7 @@ interface SavePanelProps {
 function SavePanel({ editor, number, onGone }: SavePanelProps): JSX.Element {
   const { rule, name, problem, change } = editor;
   const { isBusy, trouble, save, remove } = useRuleCalls(editor, onGone);
-  const isOff = isBusy || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
+  const isOff = problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
   return (
     <section class="panel" aria-labelledby="save">
       <h2 id="save">{t.rule.step(number, t.rule.steps.save)}</h2>
@@ -99,9 +100,9 @@ function SavePanel({ editor, number, onGone }: SavePanelProps): JSX.Element {
       >
         <TextField name={t.rule.ruleName} value={name} maxLength={100} onInput={(next) => change({ name: next })} />
         <div class="row">
-          <button type="submit" class="primary" disabled={isOff}>
+          <ActionButton isSubmit class="primary" isBusy={isBusy} isOff={isOff}>
             {isBusy ? t.rule.saving : t.rule.save}
-          </button>
+          </ActionButton>
           {rule ? (
             <AskButton
               text={t.rule.remove}

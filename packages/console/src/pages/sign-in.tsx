@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { Check, TextField } from '../components/fields.tsx';
 import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
@@ -59,9 +60,9 @@ function SignInForm(): JSX.Element {
         {t.signIn.keep}
       </Check>
       <TroubleNotice trouble={trouble.value} />
-      <button type="submit" class="primary" disabled={isPending.value}>
+      <ActionButton isSubmit class="primary" isBusy={isPending.value}>
         {isPending.value ? t.signIn.pending : t.signIn.submit}
-      </button>
+      </ActionButton>
     </form>
   );
 }

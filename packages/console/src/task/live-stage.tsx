@@ -13,6 +13,7 @@ import { WITHOUT_IMAGES } from '../state/snapshots.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { t } from '../strings.ts';
 import { loadFrames } from './load-frames.ts';
+import { awayText } from './away-text.ts';
 import { Frame } from './frame.tsx';
 import type { TaskView } from './task-view.ts';
 
@@ -32,13 +33,14 @@ export function LiveStage({ view }: { view: TaskView }): JSX.Element {
   const image = useRef<Blob[]>([]);
   if (live?.image && image.current[0] !== live.image) image.current = [live.image];
   const [url] = useUrls(image.current);
+  const away = awayText(view.source.value.value);
   const media = url === undefined || !live?.image ? null : <img src={url} alt={t.task.live} />;
   return (
     <>
       <Frame view={view} media={media}>
-        {live ? undefined : t.task.waiting}
+        {live ? undefined : (away ?? t.task.waiting)}
       </Frame>
-      <p class="stage-note">{text ?? (live ? t.task.liveAt(clock(live.timeMs)) : t.task.waiting)}</p>
+      <p class="stage-note">{away ?? text ?? (live ? t.task.liveAt(clock(live.timeMs)) : t.task.waiting)}</p>
       <TroubleNotice trouble={trouble} />
     </>
   );

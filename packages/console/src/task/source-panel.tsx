@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { TroubleNotice } from '../components/notice.tsx';
 import { inUtc, moment, percent, position } from '../lib/format.ts';
 import { t } from '../strings.ts';
+import { stateText } from './away-text.ts';
 import type { Source, TaskView } from './task-view.ts';
 
 /** How the camera is, or how far the video has been read. */
@@ -22,7 +23,7 @@ function SourceFacts({ source }: { source: Source }): JSX.Element {
       <p role="status" title={inUtc(source.since_ms)}>
         {source.state === 'ended'
           ? t.source.endedAt(moment(source.since_ms))
-          : t.source.since(t.source.states[source.state], moment(source.since_ms))}{' '}
+          : t.source.since(stateText(source), moment(source.since_ms))}{' '}
         {source.is_behind === true ? t.source.behind : ''}
       </p>
       <dl class="facts">
@@ -40,6 +41,7 @@ function SourceFacts({ source }: { source: Source }): JSX.Element {
 
 function factsOf(source: Source): [string, string][] {
   const { codec, image, sample_fps: wanted, measured_fps: measured, frames, reconnects, coverage } = source;
+  const { away_since_ms: awayMs, gives_up_at_ms: endMs } = source;
   const dropped = frames.dropped && Object.values(frames.dropped).reduce((sum, count) => sum + count, 0);
   const length = coverage.to_ms - coverage.from_ms;
   const facts: [string, string | undefined][] = [
@@ -51,6 +53,8 @@ function factsOf(source: Source): [string, string][] {
     [t.source.reconnects, source.kind === 'stream' ? reconnects?.toLocaleString('en') : undefined],
     [t.source.coverage, source.kind === 'stream' && length > 0 ? percent(coverage.covered_ms / length) : undefined],
     [t.source.progress, progressOf(source)],
+    [t.source.awaySince, awayMs === undefined ? undefined : moment(awayMs)],
+    [t.source.givesUpAt, endMs === undefined ? undefined : moment(endMs)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }

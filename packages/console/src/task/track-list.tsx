@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Track } from '@vision/client';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
-import { Place } from '../components/place.tsx';
 import { isWanted } from '../lib/boxes.ts';
 import { clock, duration, position, score, short } from '../lib/format.ts';
 import { t } from '../strings.ts';
 import type { TaskView } from './task-view.ts';
+import { TrackImage } from './track-image.tsx';
 import { useTracks } from './use-tracks.ts';
 
 /** Every object once; a choice shows its best moment. */
@@ -36,6 +37,7 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
           {wanted.map((track) => (
             <li key={track.track_id}>
               <TrackButton
+                taskId={view.taskId}
                 track={track}
                 isStream={isStream}
                 aspect={width / height}
@@ -47,15 +49,16 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
         </ul>
       )}
       {hasMore ? (
-        <button type="button" disabled={isLoadingMore} onClick={more}>
+        <ActionButton isBusy={isLoadingMore} onClick={more}>
           {isLoadingMore ? t.loading : t.tracks.more}
-        </button>
+        </ActionButton>
       ) : null}
     </section>
   );
 }
 
 interface TrackButtonProps {
+  taskId: string;
   track: Track;
   isStream: boolean;
   /** Width of the image by its height. */
@@ -64,12 +67,12 @@ interface TrackButtonProps {
   onChoose: () => void;
 }
 
-function TrackButton({ track, isStream, aspect, isChosen, onChoose }: TrackButtonProps): JSX.Element {
+function TrackButton({ taskId, track, isStream, aspect, isChosen, onChoose }: TrackButtonProps): JSX.Element {
   const { label, best, state, frames, first_time_ms: from, last_time_ms: to } = track;
   const length = frames === 1 ? t.tracks.oneFrame : duration(to - from);
   return (
     <button type="button" class="track" aria-pressed={isChosen} onClick={onChoose}>
-      <Place boxes={[best.bbox]} aspect={aspect} />
+      <TrackImage taskId={taskId} track={track} aspect={aspect} />
       <span class="track-label">
         <bdi>{short(label, 40)}</bdi>
       </span>

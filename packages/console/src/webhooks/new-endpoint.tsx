@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { VisionError } from '@vision/client';
 import type { JSX } from 'preact';
+import { ActionButton } from '../components/action-button.tsx';
 import { OneOf } from '../components/choices.tsx';
 import { TextField } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
@@ -63,9 +64,9 @@ export function NewEndpoint(props: NewEndpointProps): JSX.Element {
         />
         <TroubleNotice trouble={trouble} />
         <p>
-          <button type="submit" class="primary" disabled={isBusy || isTaken || name === '' || url === ''}>
+          <ActionButton isSubmit class="primary" isBusy={isBusy} isOff={isTaken || name === '' || url === ''}>
             {isBusy ? t.webhooks.creating : t.webhooks.create}
-          </button>
+          </ActionButton>
         </p>
       </form>
     </section>

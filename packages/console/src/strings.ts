@@ -236,6 +236,8 @@ export const t = {
       `This browser cannot play the video${codec === '' ? '' : ` (${codec})`}. Boxes, timeline and tracks still work.`,
     videoGone: 'The video is no longer stored. Boxes, timeline and tracks still work.',
     play: 'Play',
+    resolvingTitle: 'Whether the task has begun is not known yet',
+    resolving: 'The service finds out by itself. Do not create another one.',
     missingTask: 'There is no such task, or it was deleted.',
   },
 
@@ -264,12 +266,14 @@ export const t = {
       unknown: 'the reason is not known',
     },
     empty: 'No frames yet.',
+    emptyEnded: 'No frame was stored.',
   },
 
   tracks: {
     title: 'Tracks',
     lead: 'Each track is one object from its first to its last frame. Select one to see its best moment.',
     empty: 'No tracks yet.',
+    emptyEnded: 'No object was found.',
     emptyFiltered: 'No track matches the filters.',
     more: 'Show more tracks',
     best: (score: string) => `best score ${score}`,
@@ -307,6 +311,7 @@ export const t = {
     coverage: 'Time with frames, last 24 h',
     awaySince: 'No frame since',
     givesUpAt: 'Fails without a frame at',
+    length: 'Length',
     progress: 'Read so far',
     progressOf: (at: string, end: string) => `${at} of ${end}`,
     history: 'Earlier states',

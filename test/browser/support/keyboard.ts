@@ -1,11 +1,6 @@
 import type { Page } from 'playwright-core';
+import { focusedName, isFocusVisible } from './focus.ts';
 
-/** What a screen reader calls the element with the focus, shortened to what its tests need. */
-const FOCUSED = `(() => {
-  const { activeElement: element } = document;
-  const label = element.labels?.[0]?.textContent ?? element.getAttribute('aria-label') ?? element.textContent;
-  return (label ?? '').trim();
-})()`;
 /** No page of the console has more stops than this before what a way needs. */
 const MOST_TABS = 60;
 
@@ -37,19 +32,20 @@ export class Keyboard {
   }
 
   focused(): Promise<string> {
-    return this.#page.evaluate<string>(FOCUSED);
+    return focusedName(this.#page);
   }
 
   async #decide(): Promise<void> {
     this.decisions.add(`${new URL(this.#page.url()).hash} ${await this.focused()}`);
   }
 
-  /** Presses Tab until the focus is on what has this name. @throws Error when it never is */
+  /** Presses Tab until the focus is on what has this name. @throws Error when it never is, or is not seen on its way */
   async tabTo(name: string | RegExp): Promise<void> {
     const isThere = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
     for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
       if (isThere(await this.focused())) return;
       await this.press('Tab');
+      if (!(await isFocusVisible(this.#page))) throw new Error(`nobody sees the focus on ${await this.focused()}`);
     }
     throw new Error(`Tab does not lead to ${String(name)}`);
   }

@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findProgram } from '../../../deploy/local/host-programs.ts';
 import { readSettings } from '../../../deploy/local/settings.ts';
 import { system } from '../../support/system.ts';
+import { REPORT_LOST_FOCUS } from './focus.ts';
 
 /** Where the images of the pages are. */
 export const shots = join(readSettings().localDir, 'test/browser');
@@ -17,7 +18,10 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** A browser with the console in it, and what it complained about. */
 export interface Visitor {
   page: Page;
-  /** Errors of the console, breaches of the CSP and requests to other hosts. Refusals of the API are no such thing. */
+  /**
+   * Errors of the console, breaches of the CSP, requests to other hosts, a lost focus, and what `inspect` found.
+   * Refusals of the API are no such thing.
+   */
   complaints: string[];
   signIn: (key: string) => Promise<void>;
   go: (fragment: string) => Promise<void>;
@@ -50,6 +54,7 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
   });
   context.on('weberror', (error) => complaints.push(String(error.error())));
   await context.addInitScript(REPORT_BREACHES);
+  await context.addInitScript(REPORT_LOST_FOCUS);
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   await page.goto(consoleUrl + fragment);
@@ -82,11 +87,29 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
+/** Keeps images of the page in both themes, wide and narrow, and complains of what is wrong with it in either. */
+export async function inspect({ page, complaints }: Visitor, name: string): Promise<void> {
+  const wide = page.viewportSize();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await keepImage(page, width === 390 ? `${name}-390-${colorScheme}` : `${name}-${colorScheme}`);
+      if (await isTooWide(page)) complaints.push(`${name} is wider than ${width} pixels`);
+      for (const finding of await seriousFindings(page)) complaints.push(`${name} ${colorScheme} ${width}: ${finding}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (wide) await page.setViewportSize(wide);
+}
+
+const keepImage = (page: Page, name: string) => page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+
 /** Keeps an image of the page in both themes. */
 export async function photograph(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(shots, `${name}-${colorScheme}.png`), fullPage: true });
+    await keepImage(page, `${name}-${colorScheme}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });
 }

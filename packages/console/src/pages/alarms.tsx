@@ -38,9 +38,6 @@ export function AlarmsPage(): JSX.Element {
         trouble={open.trouble.value ?? closed.trouble.value ?? rules.trouble.value}
         onRetry={() => changed()}
       />
-      <p class="line" role="status">
-        {said.value}
-      </p>
       <section aria-labelledby="open">
         <h2 id="open">{t.alarms.open}</h2>
         <AlarmList alarms={open.value.value} empty={t.alarms.noneOpen} {...shared} />
@@ -49,6 +46,9 @@ export function AlarmsPage(): JSX.Element {
         <h2 id="rules">{t.rules.title}</h2>
         {shared.rules?.length === 0 ? <p class="dim">{t.alarms.noRules}</p> : null}
         {shared.rules && shared.rules.length > 0 ? <RuleTable rules={shared.rules} onChange={changed} /> : null}
+        <p class="line" role="status">
+          {said.value}
+        </p>
       </section>
       <section aria-labelledby="closed">
         <h2 id="closed">{t.alarms.closed}</h2>

@@ -7,8 +7,9 @@ import { ObjectTable } from '../components/object-table.tsx';
 import { Page } from '../components/page.tsx';
 import { StatusText } from '../components/status.tsx';
 import type { Shown } from '../lib/boxes.ts';
-import { inUtc, moment } from '../lib/format.ts';
+import { inUtc, isolated, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
+import { taskName } from '../state/use-tasks.ts';
 import { SourcePanel } from '../task/source-panel.tsx';
 import { Stage } from '../task/stage.tsx';
 import { StopButton } from '../task/stop-button.tsx';
@@ -25,11 +26,19 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
   const trouble = view.task.trouble.value;
   const isMissing = trouble?.reason === 'task_not_found' && !task;
   return (
-    <Page title={t.task.title(taskId.slice(0, 8))} actions={<Actions view={view} />}>
+    <Page
+      title={t.task.title(isolated(short(taskName({ ...task, task_id: taskId }), 40)))}
+      actions={<Actions view={view} />}
+    >
       {isMissing ? <Notice kind="info" title={t.task.missingTask} /> : <TroubleNotice trouble={trouble} />}
       {isMissing ? null : (
         <>
           <TaskFacts view={view} />
+          {task?.status === 'resolving' ? (
+            <Notice kind="info" title={t.task.resolvingTitle}>
+              <p>{t.task.resolving}</p>
+            </Notice>
+          ) : null}
           <Failure view={view} />
           <div class="task">
             <div class="task-stage">

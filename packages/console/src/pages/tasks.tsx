@@ -90,6 +90,8 @@ function NewTaskLinks(): JSX.Element {
 }
 
 function TaskTable({ items }: { items: readonly Entry[] }): JSX.Element {
+  const { scenes } = useSession();
+  const nameOf = (code: string) => scenes.find((scene) => scene.scene_code === code)?.name ?? code;
   return (
     <table class="list">
       <caption class="hidden">{t.tasks.title}</caption>
@@ -115,7 +117,7 @@ function TaskTable({ items }: { items: readonly Entry[] }): JSX.Element {
             </td>
             <td>{t.tasks.kinds[entry.kind]}</td>
             <td>
-              <bdi>{entry.scene_code}</bdi>
+              <bdi>{nameOf(entry.scene_code)}</bdi>
             </td>
             <td title={inUtc(entry.created_at)}>{moment(entry.created_at)}</td>
           </tr>

@@ -52,12 +52,14 @@ function factsOf(source: Source): [string, string][] {
     [t.source.dropped, dropped?.toLocaleString('en')],
     [t.source.reconnects, source.kind === 'stream' ? reconnects?.toLocaleString('en') : undefined],
     [t.source.coverage, source.kind === 'stream' && length > 0 ? percent(coverage.covered_ms / length) : undefined],
-    [t.source.progress, progressOf(source)],
+    source.state === 'ended' ? [t.source.length, lengthOf(source)] : [t.source.progress, progressOf(source)],
     [t.source.awaySince, awayMs === undefined ? undefined : moment(awayMs)],
     [t.source.givesUpAt, endMs === undefined ? undefined : moment(endMs)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
+
+const lengthOf = ({ duration_ms: length }: Source) => (length === undefined ? undefined : position(length));
 
 function progressOf(source: Source): string | undefined {
   const { kind, duration_ms: length, last_frame_time_ms: at } = source;

@@ -50,10 +50,16 @@ export function TimelinePanel({ view }: { view: TaskView }): JSX.Element {
           <Coverage timeline={timeline} isStream={isStream} />
         </>
       ) : (
-        <p class="dim timeline-empty">{timeline ? t.timeline.empty : t.loading}</p>
+        <p class="dim timeline-empty">{textWithout(timeline, view.isRunning)}</p>
       )}
     </section>
   );
+}
+
+/** Stands for a timeline without frames. */
+function textWithout(timeline: Timeline | undefined, isRunning: boolean): string {
+  if (!timeline) return t.loading;
+  return isRunning ? t.timeline.empty : t.timeline.emptyEnded;
 }
 
 function useTimeline(view: TaskView, lengthMs: number | undefined) {

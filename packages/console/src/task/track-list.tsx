@@ -31,7 +31,7 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
       <p class="dim">{t.tracks.lead}</p>
       <TroubleNotice trouble={trouble} />
       {wanted.length === 0 ? (
-        <p class="dim">{!isLoaded ? t.loading : tracks.length === 0 ? t.tracks.empty : t.tracks.emptyFiltered}</p>
+        <p class="dim">{isLoaded ? textWithout(tracks, view.isRunning) : t.loading}</p>
       ) : (
         <ul class="wall">
           {wanted.map((track) => (
@@ -55,6 +55,12 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
       ) : null}
     </section>
   );
+}
+
+/** Why no track is on the page. */
+function textWithout(tracks: readonly Track[], isRunning: boolean): string {
+  if (tracks.length > 0) return t.tracks.emptyFiltered;
+  return isRunning ? t.tracks.empty : t.tracks.emptyEnded;
 }
 
 interface TrackButtonProps {

@@ -191,9 +191,10 @@ module.exports = {
     },
     {
       name: 'contracts-import-zod-only',
+      comment: 'Beside zod only what the bytes of segments are compressed with.',
       severity: 'error',
       from: { path: '^packages/contracts/src/', pathNot: '\\.test\\.ts$' },
-      to: { pathNot: ['^packages/contracts/src/', 'node_modules/zod/'] },
+      to: { pathNot: ['^packages/contracts/src/', 'node_modules/zod/', '^(node:)?zlib$'] },
     },
     {
       name: 'asynchronous-tools-know-no-store',

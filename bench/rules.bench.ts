@@ -5,7 +5,7 @@ import { paceOf } from '../services/results/src/domain/fold/pace.ts';
 import { emptyState, foldFrames } from '../services/results/src/domain/fold/state.ts';
 import type { FoldedFrame } from '../services/results/src/domain/fold/state.ts';
 import { encodeSegment, openBody } from '../services/results/src/domain/segments/segment.ts';
-import { decodeHeads } from '../services/results/src/domain/segments/head.ts';
+import { decodeHeads } from '@vision/contracts/segments/head';
 import { atMost, median } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { syntheticTaskId } from './synthetic-frames.ts';

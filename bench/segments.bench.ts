@@ -9,8 +9,8 @@ import type { SegmentStore } from '../services/results/src/clients/segment-store
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { insertSegments } from '../services/results/src/db/segments.ts';
 import type { NewSegment } from '../services/results/src/db/segments.ts';
-import { decodeHeads, encodeHeads } from '../services/results/src/domain/segments/head.ts';
-import { checksumOf } from '../services/results/src/domain/segments/pack.ts';
+import { decodeHeads, encodeHeads } from '@vision/contracts/segments/head';
+import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment, factsOf } from '../services/results/src/domain/segments/segment.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { compactFrames } from '../services/results/src/use-cases/compact-frames.ts';

@@ -1,4 +1,4 @@
-import { decodeHeads } from '../../services/results/src/domain/segments/head.ts';
+import { decodeHeads } from '@vision/contracts/segments/head';
 
 /** Asks the database of results. */
 export type AskResults = <T>(sql: string, parameters?: unknown[]) => Promise<T[]>;

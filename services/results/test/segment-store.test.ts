@@ -6,7 +6,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentObject, SegmentStore } from '../src/clients/segment-store.ts';
-import { checksumOf, pack } from '../src/domain/segments/pack.ts';
+import { checksumOf, pack } from '@vision/contracts/segments/pack';
 
 const body = pack(Buffer.from('objects of frames '.repeat(100)), 'small');
 const object: SegmentObject = { objectKey: 'segments/one', bytes: body.length, checksum: checksumOf(body) };

@@ -8,7 +8,7 @@ import type { NewSegment } from '../src/db/segments.ts';
 import { nothingRead } from '../src/domain/cursor.ts';
 import type { Progress } from '../src/domain/cursor.ts';
 import { parseResultQuery } from '../src/domain/result-query.ts';
-import { checksumOf } from '../src/domain/segments/pack.ts';
+import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment } from '../src/domain/segments/segment.ts';
 import { createSignals } from '../src/signals.ts';
 import { readShown } from '../src/use-cases/read-shown.ts';

@@ -23,7 +23,7 @@ import { testS3 } from '@vision/objects/testing/s3';
 import type { TestS3 } from '@vision/objects/testing/s3';
 import { constants, readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
-import { decodeHeads } from '../src/domain/segments/head.ts';
+import { decodeHeads } from '@vision/contracts/segments/head';
 import { openBody } from '../src/domain/segments/segment.ts';
 import { toStored } from '../src/domain/stored-objects.ts';
 import { createService } from '../src/service.ts';

@@ -5,9 +5,9 @@ import { asAppError, fail } from '@vision/contracts/errors';
 import { createObjectStore } from '@vision/objects/object-store';
 import type { ObjectStore } from '@vision/objects/object-store';
 import type { ObjectStoreOptions } from '@vision/objects/exchange';
-import { SegmentDamagedError } from '../domain/segments/bytes.ts';
-import { assertIntact } from '../domain/segments/pack.ts';
-import type { PackedFacts } from '../domain/segments/pack.ts';
+import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
+import { assertIntact } from '@vision/contracts/segments/pack';
+import type { PackedFacts } from '@vision/contracts/segments/pack';
 
 /** The object of a segment, and what the index says about it. */
 export interface SegmentObject extends PackedFacts {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { decodeHeads } from '../domain/segments/head.ts';
-import type { FrameHead } from '../domain/segments/head.ts';
+import { decodeHeads } from '@vision/contracts/segments/head';
+import type { FrameHead } from '@vision/contracts/segments/head';
 import { factsOf, MAX_SPAN } from '../domain/segments/segment.ts';
 import type { TimeRange } from '../domain/result-query.ts';
 import type { EncodedSegment, SegmentFacts } from '../domain/segments/segment.ts';

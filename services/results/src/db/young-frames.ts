@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { decodeHeads } from '../domain/segments/head.ts';
-import type { FrameHead } from '../domain/segments/head.ts';
+import { decodeHeads } from '@vision/contracts/segments/head';
+import type { FrameHead } from '@vision/contracts/segments/head';
 import type { FrameRow } from '../domain/plan-storing.ts';
 
 /** A segment whose objects are still in the database. */

@@ -4,8 +4,8 @@ import { inlineSegment, insertSegments, saveHeads, segmentsAround } from '../db/
 import type { AskedNumbers, FoundSegment, NewSegment } from '../db/segments.ts';
 import { framesWith, judgeDoubtful } from '../domain/plan-storing.ts';
 import type { Doubtful, FrameRow, PresentFrame } from '../domain/plan-storing.ts';
-import { encodeHeads } from '../domain/segments/head.ts';
-import { checksumOf } from '../domain/segments/pack.ts';
+import { encodeHeads } from '@vision/contracts/segments/head';
+import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment, splitIntoSegments } from '../domain/segments/segment.ts';
 
 export interface AppendedFrames {

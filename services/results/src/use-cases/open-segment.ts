@@ -2,9 +2,9 @@ import { AppError, asAppError, fail } from '@vision/contracts/errors';
 import type { SegmentObject } from '../clients/segment-store.ts';
 import { findCopy } from '../db/segment-copies.ts';
 import type { FoundSegment } from '../db/segments.ts';
-import { SegmentDamagedError } from '../domain/segments/bytes.ts';
+import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import type { SegmentBody } from '../domain/segments/column-body.ts';
-import { assertIntact, assertNamed } from '../domain/segments/pack.ts';
+import { assertIntact, assertNamed } from '@vision/contracts/segments/pack';
 import { openBody } from '../domain/segments/segment.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,5 +1,5 @@
-import { SegmentDamagedError } from '../segments/bytes.ts';
-import type { ByteReader, ByteWriter } from '../segments/bytes.ts';
+import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
+import type { ByteReader, ByteWriter } from '@vision/contracts/segments/bytes';
 import { BINS, COUNTS } from './minutes.ts';
 import type { LabelCounts, Minute } from './minutes.ts';
 

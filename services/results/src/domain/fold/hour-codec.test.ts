@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ByteReader, ByteWriter } from '../segments/bytes.ts';
-import { pack, unpack } from '../segments/pack.ts';
+import { ByteReader, ByteWriter } from '@vision/contracts/segments/bytes';
+import { pack, unpack } from '@vision/contracts/segments/pack';
 import { putLabels, takeLabels } from './count-codec.ts';
 import { decodeMinutes, decodeTotals, encodeHour } from './hour-codec.ts';
 import { COUNTS, HOUR_MS, MINUTE_MS } from './minutes.ts';

@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter, SegmentDamagedError } from '../segments/bytes.ts';
-import { pack, unpack } from '../segments/pack.ts';
+import { ByteReader, ByteWriter, SegmentDamagedError } from '@vision/contracts/segments/bytes';
+import { pack, unpack } from '@vision/contracts/segments/pack';
 import { putLabels, putSeconds, takeLabels, takeSeconds } from './count-codec.ts';
 import type { LabelTotals } from './count-codec.ts';
 import { spansWithFrames } from './coverage.ts';

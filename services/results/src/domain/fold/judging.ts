@@ -1,7 +1,7 @@
 import type { AlarmKind } from '@vision/contracts/alarms';
 import type { RuleWhen } from '@vision/contracts/alarm-rules';
 import type { TaskStatus } from '@vision/contracts/task-events';
-import { pack, unpack } from '../segments/pack.ts';
+import { pack, unpack } from '@vision/contracts/segments/pack';
 import { isNewer, judgeOf } from './rules.ts';
 import type { Judge } from './rules.ts';
 import { close } from './rules/alarm.ts';

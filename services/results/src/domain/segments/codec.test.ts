@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { TrackedObject } from '@vision/contracts/detection';
 import { selectObjects, toStored } from '../stored-objects.ts';
-import { SegmentDamagedError } from './bytes.ts';
+import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import type { SegmentBody } from './column-body.ts';
-import { decodeHeads } from './head.ts';
-import { MAX_UNPACKED_BYTES, pack } from './pack.ts';
+import { decodeHeads } from '@vision/contracts/segments/head';
+import { MAX_UNPACKED_BYTES, pack } from '@vision/contracts/segments/pack';
 import { encodeSegment, MAX_SPAN, openBody, splitIntoSegments } from './segment.ts';
 import type { SegmentFrame } from './segment.ts';
 

@@ -1,12 +1,11 @@
-import type { TrackedObject } from '@vision/contracts/detection';
+import { objectsIn, spanOf } from '@vision/contracts/segments/decode-body';
+import type { BodyParts } from '@vision/contracts/segments/decode-body';
+import type { FrameObjects, Words } from '@vision/contracts/segments/encode-body';
+import { CENTRE_DECIMALS, NUMBERS } from '@vision/contracts/segments/fixed-point';
 import type { ObjectView } from '../fold/tracks.ts';
 import { eachStoredObject, selectObjects } from '../stored-objects.ts';
 import { isFiltering, isInArea } from '../object-filter.ts';
 import type { ObjectFilter } from '../object-filter.ts';
-import { SegmentDamagedError } from './bytes.ts';
-import type { FrameObjects, Words } from './encode-body.ts';
-import { CENTRE_DECIMALS, NUMBERS } from './fixed-point.ts';
-import type { FixedPoint } from './fixed-point.ts';
 import { MOST_FRACTION_BYTES, putBytes, putFraction } from './object-text.ts';
 
 /** The objects of the frames of one segment, by the index of the frame. */
@@ -17,27 +16,6 @@ export interface SegmentBody {
   objectsOf: (index: number) => FrameObjects;
   /** Calls `take` with each object of a frame; the same instance holds the next one afterwards. */
   eachObject: (index: number, take: (object: ObjectView) => void) => void;
-}
-
-/** Numbers of all objects, in the order of frames. */
-export interface Columns {
-  labels: Int32Array;
-  tracks: Int32Array;
-  scores: Int32Array;
-  a: Int32Array;
-  b: Int32Array;
-  c: Int32Array;
-  d: Int32Array;
-}
-
-export interface BodyParts {
-  form: FixedPoint;
-  columns: Columns;
-  /** Where the objects of each frame begin in the columns; one more than frames. */
-  starts: number[];
-  /** Frames whose objects are kept as their text. */
-  texts: Map<number, string>;
-  words: Words;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -72,7 +50,7 @@ export class ColumnBody implements SegmentBody {
     const { texts, form, columns } = this.#parts;
     const text = texts.get(index);
     if (text !== undefined) return selectObjects(text, minScore, filter);
-    const [start, end] = this.#span(index);
+    const [start, end] = spanOf(this.#parts, index);
     const one = 10 ** form.scoreDecimals;
     let shown = start;
     while (shown < end && (columns.scores[shown] ?? 0) / one >= minScore) shown += 1;
@@ -81,10 +59,7 @@ export class ColumnBody implements SegmentBody {
   }
 
   objectsOf(index: number): FrameObjects {
-    const text = this.#parts.texts.get(index);
-    if (text !== undefined) return text;
-    // What was written as objects is objects again.
-    return JSON.parse(this.#write(...this.#span(index)).toString()) as TrackedObject[];
+    return objectsIn(this.#parts, index);
   }
 
   eachObject(index: number, take: (object: ObjectView) => void): void {
@@ -94,7 +69,7 @@ export class ColumnBody implements SegmentBody {
       eachStoredObject(text, take);
       return;
     }
-    const [start, end] = this.#span(index);
+    const [start, end] = spanOf(this.#parts, index);
     const millionths = 10 ** (6 - form.scoreDecimals);
     const centre = 10 ** CENTRE_DECIMALS;
     const size = 10 ** form.sizeDecimals;
@@ -111,13 +86,6 @@ export class ColumnBody implements SegmentBody {
       view.height = height / size;
       take(view);
     }
-  }
-
-  #span(index: number): [start: number, end: number] {
-    const { starts } = this.#parts;
-    const [start, end] = [starts[index], starts[index + 1]];
-    if (start === undefined || end === undefined) throw new SegmentDamagedError(`it has no frame ${index}`);
-    return [start, end];
   }
 
   #passes(at: number, { labels, trackId, area }: ObjectFilter): boolean {

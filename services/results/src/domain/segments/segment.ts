@@ -1,11 +1,12 @@
-import { storedScores } from '../stored-objects.ts';
-import { decodeBody } from './decode-body.ts';
+import { storedLabels, storedScores } from '../stored-objects.ts';
+import { decodeBody } from '@vision/contracts/segments/decode-body';
+import { ColumnBody } from './column-body.ts';
 import type { SegmentBody } from './column-body.ts';
-import { encodeBody } from './encode-body.ts';
-import type { FrameObjects } from './encode-body.ts';
-import { encodeHeads } from './head.ts';
-import type { FrameHead } from './head.ts';
-import type { Effort } from './pack.ts';
+import { encodeBody } from '@vision/contracts/segments/encode-body';
+import type { FrameObjects } from '@vision/contracts/segments/encode-body';
+import { encodeHeads } from '@vision/contracts/segments/head';
+import type { FrameHead } from '@vision/contracts/segments/head';
+import type { Effort } from '@vision/contracts/segments/pack';
 
 /** A frame on its way into a segment, or out of one. */
 export interface SegmentFrame extends Omit<FrameHead, 'objects'> {
@@ -80,10 +81,11 @@ function weightOf(objects: FrameObjects): number {
 /** A run of frames as bytes, and what an index says of it; `frames` holds one at least, in the order of numbers. */
 export function encodeSegment(frames: readonly SegmentFrame[], effort: Effort): EncodedSegment {
   const heads = frames.map(headOf);
-  const { bytes: body, labels } = encodeBody(
+  const { bytes: body, ...words } = encodeBody(
     frames.map(({ objects }) => objects),
     effort,
   );
+  const labels = new Set([...words.labels, ...words.texts.flatMap(storedLabels)]);
   const facts: SegmentFacts = {
     ...factsOf(heads),
     labels: labels.size > MAX_LABELS ? undefined : [...labels].sort(),
@@ -94,9 +96,11 @@ export function encodeSegment(frames: readonly SegmentFrame[], effort: Effort): 
 
 /** Opens the body of a segment whose heads are known. @throws SegmentDamagedError */
 export const openBody = (body: Buffer, heads: readonly FrameHead[]): SegmentBody =>
-  decodeBody(
-    body,
-    heads.map(({ objects }) => objects),
+  new ColumnBody(
+    decodeBody(
+      body,
+      heads.map(({ objects }) => objects),
+    ),
   );
 
 function headOf({ seq, position, attempt, frameTimeMs, width, height, objects }: SegmentFrame): FrameHead {

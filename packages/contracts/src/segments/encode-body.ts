@@ -1,5 +1,4 @@
-import type { TrackedObject } from '@vision/contracts/detection';
-import { storedLabels } from '../stored-objects.ts';
+import type { TrackedObject } from '../detection.ts';
 import { ByteWriter } from './bytes.ts';
 import { Dictionary, fold, NumberColumn, unseenTrack } from './columns.ts';
 import type { TrackState } from './columns.ts';
@@ -9,8 +8,8 @@ import { pack } from './pack.ts';
 import type { Effort } from './pack.ts';
 
 /**
- * The objects of a frame, highest score first; or the text that a row has of them (`stored-objects.ts`), when it is not
- * what this release would write for them.
+ * The objects of a frame; or the text that a row of results has of them, one JSON object a line, when it is not what
+ * this release would write for them.
  */
 export type FrameObjects = readonly TrackedObject[] | string;
 
@@ -24,8 +23,10 @@ export interface Words {
 
 export interface EncodedBody {
   bytes: Buffer;
-  /** Of all objects, in no order. */
-  labels: ReadonlySet<string>;
+  /** Of the objects in columns, in no order. */
+  labels: string[];
+  /** The objects of frames that are kept as text. */
+  texts: string[];
 }
 
 /**
@@ -41,7 +42,8 @@ export function encodeBody(frames: readonly FrameObjects[], effort: Effort): Enc
     else if (start < 0) writer.addText(textOf(objects), frame);
     else writer.addObjects(objects, start, frame);
   });
-  return { bytes: pack(writer.written(form.number), effort), labels: writer.labels() };
+  const { labels, texts } = writer.words();
+  return { bytes: pack(writer.written(form.number), effort), labels, texts: texts.map(([, text]) => text) };
 }
 
 interface Form {
@@ -114,10 +116,8 @@ class BodyWriter {
     this.#texts.push([frame, text]);
   }
 
-  labels(): Set<string> {
-    const labels = new Set(this.#labels.texts);
-    for (const [, text] of this.#texts) for (const label of storedLabels(text)) labels.add(label);
-    return labels;
+  words(): Words {
+    return { labels: this.#labels.texts, tracks: this.#tracks.texts, texts: this.#texts };
   }
 
   /** The numbers of the objects begin at `start`. */
@@ -170,8 +170,7 @@ class BodyWriter {
   written(form: number): Buffer {
     const out = new ByteWriter();
     out.byte(form);
-    const words: Words = { labels: this.#labels.texts, tracks: this.#tracks.texts, texts: this.#texts };
-    out.block(Buffer.from(JSON.stringify(words)));
+    out.block(Buffer.from(JSON.stringify(this.words())));
     for (const column of [this.#places, this.#newTracks, this.#labelCodes]) out.block(column.written());
     for (const column of [this.#scores, this.#a, this.#b, this.#c, this.#d]) column.writeTo(out);
     return out.written();

@@ -1,4 +1,4 @@
-import type { TrackedObject } from '@vision/contracts/detection';
+import type { TrackedObject } from '../detection.ts';
 
 /** Whole numbers that stand for one object: its score, then what the form says of its box. */
 export const NUMBERS = 5;

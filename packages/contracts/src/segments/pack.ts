@@ -80,6 +80,9 @@ export function assertNamed(packed: Buffer, { bytes, checksum }: PackedFacts): v
 /** How many bytes there are when they are unpacked, as the header says. */
 export const unpackedLength = (packed: Buffer): number => packed.readUInt32BE(2);
 
+/** How many bytes there are when so many are packed without compression. */
+export const packedLength = (bytes: number): number => HEADER_BYTES + bytes;
+
 function decompress(payload: Buffer, length: number): Buffer {
   try {
     return zstdDecompressSync(payload, { maxOutputLength: Math.max(1, length) });

@@ -1,27 +1,83 @@
+import type { TrackedObject } from '../detection.ts';
 import { ByteReader, SegmentDamagedError } from './bytes.ts';
-import { ColumnBody } from './column-body.ts';
-import type { Columns, SegmentBody } from './column-body.ts';
 import { readCodes, readNumbers, unfold, unseenTrack } from './columns.ts';
 import type { TrackState } from './columns.ts';
-import type { Words } from './encode-body.ts';
-import { fixedPoints } from './fixed-point.ts';
+import type { FrameObjects, Words } from './encode-body.ts';
+import { CENTRE_DECIMALS, fixedPoints } from './fixed-point.ts';
+import type { FixedPoint } from './fixed-point.ts';
 import { unpack } from './pack.ts';
+
+/** Numbers of all objects, in the order of frames. */
+export interface Columns {
+  labels: Int32Array;
+  tracks: Int32Array;
+  scores: Int32Array;
+  a: Int32Array;
+  b: Int32Array;
+  c: Int32Array;
+  d: Int32Array;
+}
+
+export interface BodyParts {
+  form: FixedPoint;
+  columns: Columns;
+  /** Where the objects of each frame begin in the columns; one more than frames. */
+  starts: number[];
+  /** Frames whose objects are kept as their text. */
+  texts: Map<number, string>;
+  words: Words;
+}
 
 /**
  * Opens what `encodeBody` wrote; `counts` says how many objects each frame has (`FrameHead`).
  * @throws SegmentDamagedError for anything else.
  */
-export function decodeBody(bytes: Buffer, counts: readonly number[]): SegmentBody {
+export function decodeBody(bytes: Buffer, counts: readonly number[]): BodyParts {
   const reader = new ByteReader(unpack(bytes));
   const form = fixedPoints[reader.byte()];
   if (!form) throw new SegmentDamagedError('its numbers have an unknown form');
   const words = readWords(reader.block());
   const texts = new Map(words.texts);
   const inColumns = counts.map((count, index) => (texts.has(index) ? 0 : count));
+  if (inColumns.some((count) => count < 0)) throw new SegmentDamagedError('a frame has less than no objects');
   const columns = readColumns(reader, inColumns, words);
   const starts = [0];
   for (const count of inColumns) starts.push((starts.at(-1) ?? 0) + count);
-  return new ColumnBody({ form, columns, starts, texts, words });
+  return { form, columns, starts, texts, words };
+}
+
+/** Where the objects of a frame stand in the columns. @throws SegmentDamagedError when there is no such frame */
+export function spanOf({ starts }: BodyParts, index: number): [start: number, end: number] {
+  const [start, end] = [starts[index], starts[index + 1]];
+  if (start === undefined || end === undefined) throw new SegmentDamagedError(`it has no frame ${index}`);
+  return [start, end];
+}
+
+/** The objects of a frame as they were written, or their text. */
+export function objectsIn(parts: BodyParts, index: number): FrameObjects {
+  const { texts, words, form, columns } = parts;
+  const text = texts.get(index);
+  if (text !== undefined) return text;
+  const [start, end] = spanOf(parts, index);
+  const objects: TrackedObject[] = [];
+  const [scores, centres, sizes] = [10 ** form.scoreDecimals, 10 ** CENTRE_DECIMALS, 10 ** form.sizeDecimals];
+  for (let at = start; at < end; at += 1) {
+    const width = columns.c[at] ?? 0;
+    const height = columns.d[at] ?? 0;
+    objects.push({
+      label: words.labels[columns.labels[at] ?? 0] ?? '',
+      score: (columns.scores[at] ?? 0) / scores,
+      bbox: {
+        format: 'cxcywh_normalized',
+        cx: form.centreOf(columns.a[at] ?? 0, width) / centres,
+        cy: form.centreOf(columns.b[at] ?? 0, height) / centres,
+        width: width / sizes,
+        height: height / sizes,
+      },
+      track_id: words.tracks[columns.tracks[at] ?? 0] ?? '',
+    });
+  }
+  return objects;
 }
 
 function readWords(block: Buffer): Words {

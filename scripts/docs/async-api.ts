@@ -30,7 +30,7 @@ export function asyncApi(root: string): object {
       version: '1',
       description:
         'Facts that services tell each other, as CloudEvents 1.0 in binary mode: attributes are Kafka headers, the value ' +
-        'is the data as JSON. The key of every message is the task id (that of a rule: the subject), so facts about one ' +
+        'is the data as JSON, or binary where the message says so. The key of every message is the task id (that of a rule: the subject), so facts about one ' +
         'task keep their order. ' +
         'Delivery is at least once; consumers apply repeats, late and reordered messages without effect and ignore ' +
         'fields that they do not know. A changed meaning, or a new value of an enumeration, is a new event type.',
@@ -104,15 +104,19 @@ function operationOf(
 
 const messageRef = (type: string) => ({ $ref: `#/components/messages/${type}` });
 
-function messageOf({ type, name, schema, sentBy, summary, example }: DescribedEvent, schemas: Record<string, unknown>) {
+function messageOf(event: DescribedEvent, schemas: Record<string, unknown>) {
+  const { type, name, schema, binary, sentBy, summary, example } = event;
+  const known = { name: type, title: name, summary, traits: [{ $ref: '#/components/messageTraits/cloudEvent' }] };
+  if (binary) {
+    schemas[name] = { type: 'string', format: 'binary', description: binary.description };
+    const payload = { $ref: `#/components/schemas/${name}` };
+    return { ...known, contentType: 'application/octet-stream', payload };
+  }
   const payload = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
   const { $schema: _dialect, definitions = {}, ...own } = hoisted(payload);
   Object.assign(schemas, definitions, { [name]: own });
   return {
-    name: type,
-    title: name,
-    summary,
-    traits: [{ $ref: '#/components/messageTraits/cloudEvent' }],
+    ...known,
     payload: { $ref: `#/components/schemas/${name}` },
     examples: [{ name: 'example', headers: headersFor(type, sentBy), payload: schema.parse(example) }],
   };
@@ -142,7 +146,7 @@ const cloudEventHeaders = {
     ce_source: { type: 'string', description: 'The publishing service' },
     ce_type: { type: 'string', description: 'The name of the message' },
     ce_time: { type: 'string', format: 'date-time' },
-    'content-type': { const: 'application/json' },
+    'content-type': { enum: ['application/json', 'application/octet-stream'] },
     traceparent: { type: 'string', description: 'W3C trace context' },
   },
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
+import { frameProduced, jobEnded, segmentProduced } from '@vision/contracts/frame-events';
 import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
+import { decodeFrameSegment } from '@vision/contracts/segments/frame-segment';
 import { createLogger } from '@vision/shared/logger';
 import { createKafka } from '@vision/kafka/kafka';
 import { objectsDigest } from './objects-digest.ts';
@@ -53,10 +54,10 @@ export async function readFrameLog(brokers: string[]): Promise<FrameLog> {
     eachMessage: async ({ partition, message }) => {
       const offset = Number(message.offset);
       const type = message.headers?.['ce_type']?.toString();
-      const value = message.value?.toString() ?? 'null';
+      const value = message.value ?? Buffer.from('null');
       const place = { partition, offset, at: Number(message.timestamp) };
-      if (type === frameProduced.type) note(log.frames, frameOf(JSON.parse(value) as FrameData, place));
-      if (type === jobEnded.type) note(log.ends, endOf(JSON.parse(value) as JobEndedData, place));
+      for (const frame of framesIn(type, value)) note(log.frames, frameOf(frame, place));
+      if (type === jobEnded.type) note(log.ends, endOf(JSON.parse(value.toString()) as JobEndedData, place));
       if (offset + 1 >= (left.get(partition) ?? Infinity)) left.delete(partition);
       if (left.size === 0) complete();
     },
@@ -72,7 +73,7 @@ export function mergeLogs(one: FrameLog, other: FrameLog): FrameLog {
   const frames = new Map<string, LoggedFrame[]>();
   for (const list of [...one.frames.values(), ...other.frames.values()]) for (const frame of list) note(frames, frame);
   for (const [jobId, list] of frames) {
-    const known = new Map(list.map((frame) => [`${frame.partition}/${frame.offset}`, frame]));
+    const known = new Map(list.map((frame) => [`${frame.partition}/${frame.offset}/${frame.seq}`, frame]));
     frames.set(jobId, inBrokerOrder([...known.values()]));
   }
   return { frames, ends: new Map([...one.ends, ...other.ends]) };
@@ -80,6 +81,11 @@ export function mergeLogs(one: FrameLog, other: FrameLog): FrameLog {
 
 const inBrokerOrder = (list: LoggedFrame[]) =>
   list.sort((a, b) => a.at - b.at || a.partition - b.partition || a.offset - b.offset);
+
+function framesIn(type: string | undefined, value: Buffer): FrameData[] {
+  if (type === segmentProduced.type) return decodeFrameSegment(value).frames;
+  return type === frameProduced.type ? [JSON.parse(value.toString()) as FrameData] : [];
+}
 
 type Place = Pick<LoggedFrame, 'partition' | 'offset' | 'at'>;
 

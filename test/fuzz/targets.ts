@@ -29,6 +29,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
     'inference/src/readers/source-addresses.ts',
     'inference/src/sandbox/frames.ts',
   ],
+  'frame-segment': ['contracts/src/segments/', 'contracts/src/frame-data.ts'],
   credentials: ['streams/src/digest-auth.ts', 'inference/src/inputs/rtmp/rtmp-credentials.ts'],
   cursor: ['results/src/domain/cursor.ts', 'results/src/domain/result-query.ts', 'tasks/src/domain/history-cursor.ts'],
   'service-token': ['shared/src/http/service-token.ts', 'shared/src/http/authenticate.ts', 'node_modules/jose/'],

@@ -49,7 +49,7 @@ export const shownDeadLetter = deadLetter
     from_partition: z.int().optional().describe('Original position of the record, in the form of from_offset'),
     from_offset: z.int().optional(),
     headers: z.record(z.string(), z.string()).describe('As its publisher wrote them'),
-    payload: z.string().describe('The start of it as text'),
+    payload: z.string().describe('The start of it as text; of a binary event, `base64:` and its bytes'),
     payload_bytes: z.int().min(0),
     is_cut: z.boolean().describe('The payload is longer than what is shown'),
   })

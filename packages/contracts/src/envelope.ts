@@ -1,13 +1,29 @@
 import type { z } from 'zod';
 
-/** What travels with an event as CloudEvents 1.0 Kafka headers (binary mode); the value is `data` as JSON. */
+/**
+ * What travels with an event as CloudEvents 1.0 Kafka headers (binary mode); the value is `data` as JSON, or bytes that
+ * the event defines itself.
+ */
 export interface EventDefinition<T = unknown> {
   /** `ce_type`; a changed meaning gets a new version suffix. */
   type: string;
   topic: string;
+  /** Reads the JSON of a value; of a binary event its bytes. */
   schema: z.ZodType<T>;
+  binary?: BinaryEvent | undefined;
   /** What the document of the events says about it; every event of the contract has one. */
   doc?: EventDoc<NoInfer<T>> | undefined;
+}
+
+/** An event whose value is no JSON. */
+export interface BinaryEvent {
+  /**
+   * For how many small events a value counts where events are handled together, so that memory stays bounded. Reads no
+   * more than its start and throws nothing; the schema checks what is said there.
+   */
+  load: (value: Uint8Array) => number;
+  /** What the value holds, for the document of the events. */
+  description: string;
 }
 
 export interface EventDoc<T> {

@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import { imageSize, trackedObject } from './detection.ts';
 import { defineEvent } from './envelope.ts';
+import { frameData } from './frame-data.ts';
+import type { FrameData } from './frame-data.ts';
+import { decodeFrameSegment, loadOfSegment } from './segments/frame-segment.ts';
+import type { FrameSegment } from './segments/frame-segment.ts';
 import { topics } from './topics.ts';
-
-const frameData = z.object({
-  job_id: z.uuid(),
-  attempt: z.int().min(0).describe('Grows when another worker takes the job over'),
-  seq: z.int().min(0).describe('Grows from 0; a repeat is the same frame; live jobs may skip numbers'),
-  frame_time_ms: z.int().describe('PTS offset of files, Unix time of live streams, in milliseconds'),
-  is_live: z.boolean().optional().describe('Whether frame_time_ms is the time of capture; left out: unknown'),
-  image: imageSize,
-  objects: z.array(trackedObject).max(10_000),
-});
 
 /** The frames that one attempt published, by their numbers. */
 const attemptFrames = z.object({
@@ -32,6 +25,22 @@ const jobEndedData = z.object({
 });
 
 const JOB_ID = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
+const EXAMPLE_FRAME: FrameData = {
+  job_id: JOB_ID,
+  attempt: 1,
+  seq: 0,
+  frame_time_ms: 40,
+  is_live: false,
+  image: { width: 1920, height: 1080 },
+  objects: [
+    {
+      label: 'person',
+      score: 0.91,
+      bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
+      track_id: '7',
+    },
+  ],
+};
 
 /** One analysed frame. */
 export const frameProduced = defineEvent({
@@ -42,22 +51,36 @@ export const frameProduced = defineEvent({
     sentBy: 'inference',
     receivedBy: ['results'],
     summary: 'One frame of a job was analysed',
-    example: {
-      job_id: JOB_ID,
-      attempt: 1,
-      seq: 0,
-      frame_time_ms: 40,
-      is_live: false,
-      image: { width: 1920, height: 1080 },
-      objects: [
-        {
-          label: 'person',
-          score: 0.91,
-          bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
-          track_id: '7',
-        },
-      ],
-    },
+    example: EXAMPLE_FRAME,
+  },
+});
+
+/**
+ * Frames in a row of one attempt of a job. A receiver does for it exactly what it does for as many `vision.frame.v1`.
+ * Sent only while every receiver has announced that it reads it.
+ */
+export const segmentProduced = defineEvent({
+  type: 'vision.frame.segment.v1',
+  topic: topics.frames,
+  schema: z.instanceof(Uint8Array).transform((value, context): FrameSegment => {
+    try {
+      return decodeFrameSegment(value);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : 'it cannot be read');
+      return z.NEVER;
+    }
+  }),
+  binary: {
+    load: loadOfSegment,
+    description:
+      'Version, job, attempt, numbers, heads and objects of the frames, and a CRC-32 of all of it ' +
+      '(`packages/contracts/src/segments/frame-segment.ts`)',
+  },
+  doc: {
+    sentBy: 'inference',
+    receivedBy: ['results'],
+    summary: 'Frames of a job were analysed',
+    example: { job_id: JOB_ID, attempt: 1, frames: [EXAMPLE_FRAME] },
   },
 });
 
@@ -80,5 +103,5 @@ export const jobEnded = defineEvent({
   },
 });
 
-export type FrameData = z.infer<typeof frameData>;
+export type { FrameData } from './frame-data.ts';
 export type JobEndedData = z.infer<typeof jobEndedData>;

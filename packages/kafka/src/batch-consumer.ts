@@ -3,7 +3,7 @@ import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { Knex } from 'knex';
 import { z } from 'zod';
 import type { EventDefinition } from '@vision/contracts/envelope';
-import { readHeaders, readJson } from './cloud-event.ts';
+import { headerText, readData, readHeaders } from './cloud-event.ts';
 import { handlerFailed, putAside } from './dead-letter.ts';
 import type { DeadLetterReason } from './dead-letter.ts';
 import { createEventConsumer } from './event-consumer.ts';
@@ -34,7 +34,7 @@ export interface BatchConsumerOptions {
   onFatal: (error: Error) => void;
   /** How often the positions of partitions at rest are compared with the database. */
   compareMs?: number;
-  /** Events per call at most. */
+  /** Events per call at most; a binary event counts for as many as its contract says. */
   chunkSize?: number;
   concurrency?: number;
   /** Tries of a single event that fails for no outage. */
@@ -91,14 +91,14 @@ interface Chunk {
 
 async function consume(batches: Batches, payload: EachBatchPayload): Promise<void> {
   const { messages } = payload.batch;
-  const size = batches.chunkSize ?? 500;
-  for (let from = 0; from < messages.length; from += size) {
+  for (let from = 0, to = 0; from < messages.length; from = to) {
     if (!payload.isRunning() || payload.isStale() || batches.signal.aborted) return;
-    const chunk = messages.slice(from, from + size);
+    to = endOfChunk(batches, messages, from);
+    const chunk = messages.slice(from, to);
     const [first, final] = [chunk[0], chunk.at(-1)] as [KafkaMessage, KafkaMessage];
     const last = final.offset;
     // Behind the last record of ours there may be the mark of a transaction.
-    const end = from + size < messages.length ? last : payload.batch.lastOffset();
+    const end = to < messages.length ? last : payload.batch.lastOffset();
     const records = chunk.map((message) => decode(batches, message));
     if (!(await applyChunk(batches, payload, { records, next: BigInt(end) + 1n, epochs: epochsOf(first, final) })))
       return;
@@ -107,6 +107,19 @@ async function consume(batches: Batches, payload: EachBatchPayload): Promise<voi
     // Decoding a full fetch in one go would hold up everything else in the process.
     await breathe();
   }
+}
+
+/** Where the records end that are handled together: those that `chunkSize` allows, or one that is more by itself. */
+function endOfChunk({ byType, chunkSize = 500 }: Batches, messages: readonly KafkaMessage[], from: number): number {
+  let load = 0;
+  let to = from;
+  for (; to < messages.length; to += 1) {
+    const { headers, value } = messages[to] as KafkaMessage;
+    const binary = byType.get(headerText(headers, 'ce_type') ?? '')?.binary;
+    load += binary && value ? binary.load(value) : 1;
+    if (load > chunkSize && to > from) break;
+  }
+  return to;
 }
 
 /** Dead letters are stored before the position moves over them. False when the rest of the batch is dropped. */
@@ -186,9 +199,9 @@ function decode({ byType }: Batches, message: KafkaMessage): Decoded {
   const known = { message, type: headers.type, id: headers.id };
   const definition = byType.get(headers.type);
   if (!definition) return known;
-  const json = readJson(message.value);
-  if (!json) return { ...known, problem: { reason: 'invalid_json', detail: 'the value is not JSON' } };
-  const parsed = definition.schema.safeParse(json.value);
+  const read = readData(definition, message.value);
+  if (!read) return { ...known, problem: { reason: 'invalid_json', detail: 'the value is not JSON' } };
+  const parsed = definition.schema.safeParse(read.value);
   if (!parsed.success) return { ...known, problem: { reason: 'invalid_data', detail: z.prettifyError(parsed.error) } };
   return { ...known, event: { ...headers, key: message.key?.toString() ?? '', data: parsed.data } };
 }

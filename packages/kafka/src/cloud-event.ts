@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
+import type { EventDefinition } from '@vision/contracts/envelope';
 
 /** An event on its way out. */
 export interface OutgoingEvent {
@@ -12,6 +13,7 @@ export interface OutgoingEvent {
   type: string;
   /** `ce_source`: the service. */
   source: string;
+  /** Sent as JSON; the bytes of a binary event as they are. */
   data: unknown;
   /** `ce_id`; a fresh one when left out. A repeat of the same fact must repeat the id. */
   id?: string;
@@ -27,12 +29,17 @@ export interface EventHeaders {
   time: Date;
 }
 
-/** CloudEvents 1.0, Kafka protocol binding, binary content mode: attributes in headers, `data` as JSON value. */
+/**
+ * CloudEvents 1.0, Kafka protocol binding, binary content mode: attributes in headers; `data` is the value, as JSON or
+ * the bytes that it is.
+ */
 export function toMessage(event: OutgoingEvent, headers: Record<string, string> = {}): Message {
+  const { data } = event;
+  const isBinary = data instanceof Uint8Array;
   return {
     key: event.key,
     ...(event.partition === undefined ? {} : { partition: event.partition }),
-    value: JSON.stringify(event.data),
+    value: isBinary ? Buffer.from(data) : JSON.stringify(data),
     headers: {
       ...headers,
       ce_specversion: '1.0',
@@ -40,7 +47,7 @@ export function toMessage(event: OutgoingEvent, headers: Record<string, string> 
       ce_source: event.source,
       ce_type: event.type,
       ce_time: (event.time ?? new Date()).toISOString(),
-      'content-type': 'application/json',
+      'content-type': isBinary ? 'application/octet-stream' : 'application/json',
     },
   };
 }
@@ -55,8 +62,12 @@ export function readHeaders(message: Pick<KafkaMessage, 'headers' | 'timestamp'>
   return { id, type, source, time: Number.isNaN(time.getTime()) ? new Date(Number(message.timestamp)) : time };
 }
 
+/** What the schema of an event reads: the bytes of a binary one, else the JSON; undefined when it is not JSON. */
+export const readData = ({ binary }: EventDefinition, value: Buffer | null): { value: unknown } | undefined =>
+  binary ? { value } : readJson(value);
+
 /** The value of a record as JSON, wrapped so that `null` can be told from "not JSON". */
-export function readJson(value: Buffer | null): { value: unknown } | undefined {
+function readJson(value: Buffer | null): { value: unknown } | undefined {
   if (!value) return undefined;
   try {
     return { value: JSON.parse(value.toString('utf8')) as unknown };

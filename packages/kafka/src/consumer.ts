@@ -1,6 +1,6 @@
 import type { EachMessagePayload } from 'kafkajs';
 import type { Knex } from 'knex';
-import { readHeaders, readJson } from './cloud-event.ts';
+import { readHeaders, readData } from './cloud-event.ts';
 import type { EventHeaders } from './cloud-event.ts';
 import { handlerFailed, putAside } from './dead-letter.ts';
 import type { DeadLetterReason } from './dead-letter.ts';
@@ -85,7 +85,7 @@ async function dispatch(
   const subscription = delivery.byType.get(headers.type);
   if (!subscription || subscription.definition.topic !== delivery.topicOf.get(payload.topic))
     return passOver(delivery, payload, 'skipped');
-  const data = readJson(payload.message.value);
+  const data = readData(subscription.definition, payload.message.value);
   if (!data) return aside(delivery, payload, { reason: 'invalid_json', detail: 'the value is not JSON' });
   const key = payload.message.key?.toString() ?? '';
   const prepared = subscription.prepare({ ...headers, key }, data.value);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
 import { dlqTopic } from '@vision/contracts/topics';
@@ -21,7 +22,7 @@ export interface DeadLetter {
   at: string | undefined;
   eventId: string | undefined;
   type: string | undefined;
-  /** The start of the value, at most 2,000 characters. */
+  /** The start of the value, at most 2,000 characters; in base64 when it is no text. */
   value: string;
 }
 
@@ -172,9 +173,13 @@ function toDeadLetter(partition: number, message: KafkaMessage): DeadLetter {
     at: header('dlq_at'),
     eventId: header('ce_id'),
     type: header('ce_type'),
-    value: (message.value ?? Buffer.alloc(0)).toString('utf8').slice(0, 2_000),
+    value: shownText(message.value ?? Buffer.alloc(0)).slice(0, 2_000),
   };
 }
+
+/** A payload for people: text as it is, anything else in base64. */
+export const shownText = (payload: Buffer): string =>
+  isUtf8(payload) ? payload.toString('utf8') : `base64:${payload.toString('base64')}`;
 
 function toWhole(partition: number, message: KafkaMessage): WholeDeadLetter {
   const names = Object.keys(message.headers ?? {}).filter((name) => !name.startsWith('dlq_'));

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineEvent } from '@vision/contracts/envelope';
 import { fail } from '@vision/contracts/errors';
 import { createBatchConsumer } from '../src/batch-consumer.ts';
 import type { BatchConsumerOptions } from '../src/batch-consumer.ts';
@@ -81,6 +83,26 @@ test('events arrive in chunks, in order, each once', async () => {
   await consumer.settled('id-100');
   expect(versions).toEqual(upTo(100));
   expect(state.calls).toBe(4);
+});
+
+test('binary events are read from their bytes, and count in chunks for as much as they say', async () => {
+  const sizes: number[][] = [];
+  const weighed = defineEvent({
+    type: 'test.weight.v1',
+    topic,
+    schema: z.instanceof(Uint8Array).transform((bytes) => bytes[0] ?? 0),
+    binary: { load: (bytes) => bytes[0] ?? 1, description: 'What it weighs' },
+  });
+  const weights = [4, 4, 1, 200, 3, 7, 1];
+  await producer.publishBatch(
+    weights.map((weight, at) => ({ ...weighed, key: 'a', source: 'test', id: `w-${at}`, data: Buffer.from([weight]) })),
+  );
+  const consumer = start(
+    async (events) => void sizes.push(events.flatMap((event) => (isEvent(weighed, event) ? [event.data] : []))),
+    { chunkSize: 10, definitions: [weighed] },
+  );
+  expect(await consumer.settled('w-6')).toBe('handled');
+  expect(sizes).toEqual([[4, 4, 1], [200], [3, 7], [1]]);
 });
 
 test('a refused event is put aside alone and the others of its batch are stored in order', async () => {

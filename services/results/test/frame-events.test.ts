@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
-import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
+import { frameProduced, jobEnded, segmentProduced } from '@vision/contracts/frame-events';
+import { encodeFrameSegment } from '@vision/contracts/segments/frame-segment';
 import type { ResultsCompleted } from '@vision/contracts/task-events';
 import { taskResultsCompleted } from '@vision/contracts/task-events';
 import { topics } from '@vision/contracts/topics';
@@ -12,7 +13,7 @@ import { listDlq } from '@vision/kafka/dlq';
 import { on } from '@vision/kafka/subscription';
 import { rememberTables } from '@vision/shared/testing/lost-commits';
 import { until } from '@vision/shared/testing/until';
-import { frameHandler } from '../src/consumers/frames.ts';
+import { frameEvents, frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { frame, logger, mark, newTaskId, noRules, startResults, storedFrames, testSettings } from './support.ts';
@@ -107,6 +108,40 @@ test('poison goes to the dead letters with a reason and the frames around it are
   );
 });
 
+const segmentOf = (name: string, key: string, value: Buffer) => ({
+  topic: topics.frames,
+  key,
+  value,
+  headers: { ce_id: name, ce_type: segmentProduced.type, ce_source: 'test', ce_specversion: '1.0' },
+});
+
+test('frames in segments are stored, and a segment that cannot be read is put aside whole', async () => {
+  const task = newTaskId();
+  const good = encodeFrameSegment([frame(task, 1), frame(task, 2), frame(task, 5)]);
+  const damaged = Buffer.from(good);
+  damaged[30] = (damaged[30] ?? 0) ^ 1;
+  const messages = [
+    segmentOf('whole', task, good),
+    segmentOf('damaged', task, damaged),
+    segmentOf('no-segment', task, Buffer.from(JSON.stringify(frame(task, 6)))),
+    segmentOf('no-task-of-ours', task, encodeFrameSegment([frame(randomUUID(), 7)])),
+    segmentOf('again', task, good),
+    segmentOf('next', task, encodeFrameSegment([frame(task, 5), frame(task, 8)])),
+  ];
+  await results.producer.publishRaw(messages);
+  const outcomes = await Promise.all(messages.map(({ headers }) => settled(headers.ce_id)));
+  expect(outcomes).toEqual(['handled', 'dead-lettered', 'dead-lettered', 'dead-lettered', 'handled', 'handled']);
+  expect(await storedSeqs(task)).toEqual([1, 2, 5, 8]);
+  const letters = (await listDlq(results.kafka.client, topics.frames)).filter(({ key }) => key === task);
+  expect(letters.map(({ eventId, reason }) => [eventId, reason])).toEqual([
+    ['damaged', 'invalid_data'],
+    ['no-segment', 'invalid_data'],
+    ['no-task-of-ours', 'handler_failed'],
+  ]);
+  expect(letters[0]?.detail).toContain('its checksum is wrong');
+  expect(letters[0]?.value).toBe(`base64:${damaged.toString('base64')}`);
+});
+
 test('while the database is away the consumer waits, and nothing is lost', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0)]);
@@ -169,7 +204,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
     kafka: results.kafka.client,
     groupId: 'frames-from-the-start',
     topic: topics.frames,
-    definitions: [frameProduced, jobEnded],
+    definitions: frameEvents,
     handle: frameHandler({
       partitions: createPartitionKeeper(db, 90),
       settings: testSettings,

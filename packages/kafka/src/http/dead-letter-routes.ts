@@ -4,7 +4,7 @@ import { topics } from '@vision/contracts/topics';
 import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
-import { findDeadLetter, listDlq, replayDlq } from '../dlq.ts';
+import { findDeadLetter, listDlq, replayDlq, shownText } from '../dlq.ts';
 import type { DeadLetter, WholeDeadLetter } from '../dlq.ts';
 import { MAX_SHOWN, hideSecrets } from '../hide-secrets.ts';
 import type { KafkaClient } from '../kafka.ts';
@@ -84,7 +84,7 @@ function toSummary(topic: TopicName, letter: DeadLetter): DeadLetterSummary {
 }
 
 function toShown(topic: TopicName, letter: WholeDeadLetter): ShownDeadLetter {
-  const payload = letter.payload.toString('utf8');
+  const payload = shownText(letter.payload);
   const bytes = letter.omittedBytes ?? letter.payload.length;
   return {
     ...toSummary(topic, letter),

@@ -1,4 +1,4 @@
-import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
+import { frameProduced, jobEnded, segmentProduced } from '@vision/contracts/frame-events';
 import type { BatchMeta } from '@vision/kafka/batch-consumer';
 import { isEvent } from '@vision/kafka/subscription';
 import type { ReceivedEvent } from '@vision/kafka/subscription';
@@ -6,7 +6,7 @@ import type { FrameMessage } from '../domain/fold-events.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { storeFrames } from '../use-cases/store-frames.ts';
 
-export const frameEvents = [frameProduced, jobEnded];
+export const frameEvents = [frameProduced, segmentProduced, jobEnded];
 
 type FrameDeps = Pick<Deps, 'liveRules' | 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
@@ -18,6 +18,7 @@ export const frameHandler =
 
 function toMessage(event: ReceivedEvent<unknown>): FrameMessage[] {
   if (isEvent(frameProduced, event)) return [{ kind: 'frame', data: event.data }];
+  if (isEvent(segmentProduced, event)) return event.data.frames.map((data) => ({ kind: 'frame', data }));
   if (isEvent(jobEnded, event)) return [{ kind: 'end', data: event.data }];
   return [];
 }

@@ -33,6 +33,15 @@ export const consumerGroups = {
   ],
 } as const;
 
+/**
+ * What members of a consumer group announce that they read. Who publishes something that an earlier release passes over
+ * asks the group first.
+ */
+export const groupFeatures = {
+  /** `vision.frame.segment.v1`; of the group `results-frames`. */
+  frameSegments: 'frame-segments-1',
+} as const;
+
 export interface TopicDefinition {
   name: string;
   partitions: number;

@@ -25,6 +25,8 @@ export interface BatchConsumerOptions {
   topic: string;
   /** Types the handler knows; others are passed over. Tell them apart with `isEvent(definition, event)`. */
   definitions: EventDefinition[];
+  /** What this member tells publishers that it reads, beyond what every release reads (`group-features.ts`). */
+  features?: readonly string[];
   /**
    * Stores a run of events of one partition, in order, in `meta.transaction`, which also moves the position of the
    * consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are
@@ -54,9 +56,9 @@ export interface BatchMeta {
  * to its producers.
  */
 export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
-  const { db, kafka, groupId, topic, definitions, onFatal, concurrency = 2, compareMs } = options;
+  const { db, kafka, groupId, topic, definitions, features, onFatal, concurrency = 2, compareMs } = options;
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
-  return createEventConsumer({ db, kafka, groupId, topics: [topic], onFatal, compareMs }, (tools) => {
+  return createEventConsumer({ db, kafka, groupId, topics: [topic], features, onFatal, compareMs }, (tools) => {
     const batches = { ...options, ...tools, byType };
     return {
       partitionsConsumedConcurrently: concurrency,

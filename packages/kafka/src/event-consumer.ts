@@ -37,6 +37,8 @@ export interface EventConsumerOptions {
   groupId: string;
   /** Without prefix. */
   topics: string[];
+  /** What this member tells publishers that it reads (`group-features.ts`). */
+  features?: readonly string[] | undefined;
   onFatal: (error: Error) => void;
   /** How often the positions of partitions at rest are compared with their rows. */
   compareMs?: number | undefined;
@@ -62,7 +64,7 @@ export interface ConsumerTools {
 
 /** A supervised member of a consumer group around the way in which events are worked on. */
 export function createEventConsumer(
-  { db, kafka, groupId, topics, onFatal, compareMs = 15_000 }: EventConsumerOptions,
+  { db, kafka, groupId, topics, features, onFatal, compareMs = 15_000 }: EventConsumerOptions,
   workWith: (tools: ConsumerTools) => ConsumerRunConfig,
 ): EventConsumer {
   const stopping = new AbortController();
@@ -74,7 +76,7 @@ export function createEventConsumer(
   const progress = () => ({ db, kafka, groupId, places, control: supervisor.control, signals });
   const pass: ConsumerTools['pass'] = (records, work, retries) => passRecords(progress(), records, work, retries);
   const run = workWith({ producer, signals, settlements, signal: stopping.signal, pass, progressed });
-  const supervisor = createSupervisor({ kafka, groupId, topics, signals, places, onFatal, run });
+  const supervisor = createSupervisor({ kafka, groupId, topics, features, signals, places, onFatal, run });
   const comparer = createPoller({
     name: `positions of ${groupId}`,
     intervalMs: compareMs,

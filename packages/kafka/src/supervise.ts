@@ -4,6 +4,7 @@ import type { Consumer, ConsumerRunConfig } from 'kafkajs';
 import { atMost } from '@vision/shared/async/at-most';
 import { backoff } from '@vision/shared/async/backoff';
 import type { ConsumerSignals } from './consumer-signals.ts';
+import { announcing } from './group-features.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { Assignment, Places } from './places.ts';
 import { gatherCommits } from './offset-commits.ts';
@@ -16,6 +17,8 @@ export interface SuperviseOptions {
   groupId: string;
   /** Without prefix. */
   topics: string[];
+  /** What this member reads beyond what every release reads (`group-features.ts`). */
+  features?: readonly string[] | undefined;
   run: ConsumerRunConfig;
   signals: ConsumerSignals;
   /** Receives every batch and every assignment. */
@@ -109,12 +112,13 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
 }
 
 function createConsumer(
-  { kafka, groupId }: SuperviseOptions,
+  { kafka, groupId, features = [] }: SuperviseOptions,
   restartOnFailure: (error: Error) => Promise<boolean>,
 ): Consumer {
   return kafka.kafka.consumer({
     groupId: kafka.nameOf(groupId),
     allowAutoTopicCreation: false,
+    ...(features.length > 0 && { partitionAssigners: [announcing(features)] }),
     // The partitions of a process that was killed rest for this long. Work and pauses are filled with heartbeats
     // (`persist.ts`), so five of them have to fail in a row. Losing partitions wrongly does no harm (ADR 28).
     sessionTimeout: 15_000,

@@ -2,7 +2,7 @@ import { createAuditor } from '@vision/shared/audit/auditor';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
-import { topics } from '@vision/contracts/topics';
+import { groupFeatures, topics } from '@vision/contracts/topics';
 import { createLooks, LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import type { Logger } from '@vision/shared/logger';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
@@ -64,6 +64,7 @@ export function createBackground(
     groupId: 'results-frames',
     topic: topics.frames,
     definitions: frameEvents,
+    features: [groupFeatures.frameSegments],
     handle: frameHandler(deps),
     onFatal,
     chunkSize: config.FRAMES_PER_TRANSACTION,

@@ -91,8 +91,7 @@ const handler = (writeSegments: boolean) =>
   });
 
 const counted = ['frames_stored', 'frames_ignored', 'frame_conflicts', 'completed'];
-const sums = async () =>
-  Promise.all(counted.map(async (name) => (await metrics.sumOf(`vision.results.${name}`)) ?? 0));
+const sums = async () => Promise.all(counted.map(async (name) => (await metrics.sumOf(`vision.results.${name}`)) ?? 0));
 
 /** Everything that is kept of a task, and what was counted while it was stored. */
 async function outcome(

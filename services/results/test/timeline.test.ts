@@ -303,8 +303,7 @@ async function makeOlder(taskId: string): Promise<number> {
   return hours.length;
 }
 
-const hoursAround = (taskId: string) =>
-  [-1, 0, 1].map((hours) => floorTo(createdAtMsOf(taskId) + hours * HOUR, HOUR));
+const hoursAround = (taskId: string) => [-1, 0, 1].map((hours) => floorTo(createdAtMsOf(taskId) + hours * HOUR, HOUR));
 
 test('hours that the last release stored give the same timeline', async () => {
   const { taskId, startMs } = await stream(

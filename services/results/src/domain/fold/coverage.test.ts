@@ -32,9 +32,13 @@ test('coverage is the seconds with frames and those behind them, and gaps are th
         );
         const span = { fromMs: 1000 * from, toMs: 1000 * to };
         const seen: number[] = [];
-        const coverage = coverageOf(span, coveredSpans(spansWithFrames(minutesOf(frames)), { seconds: length, span }), (one) => {
-          for (let ms = one.fromMs; ms < one.toMs; ms += 1000) seen.push(ms / 1000);
-        });
+        const coverage = coverageOf(
+          span,
+          coveredSpans(spansWithFrames(minutesOf(frames)), { seconds: length, span }),
+          (one) => {
+            for (let ms = one.fromMs; ms < one.toMs; ms += 1000) seen.push(ms / 1000);
+          },
+        );
         expect(seen).toEqual(expected);
         const inGaps = coverage.gaps.flatMap((gap) =>
           Array.from({ length: (gap.toMs - gap.fromMs) / 1000 }, (_, index) => gap.fromMs / 1000 + index),

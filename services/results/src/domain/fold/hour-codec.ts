@@ -113,7 +113,10 @@ export interface HourSeconds {
 export function decodeTotals({ hourMs, totals }: Pick<PackedHour, 'hourMs' | 'totals'>): HourTotals {
   const reader = new ByteReader(unpack(totals));
   const labels = takeLabels(reader);
-  return { labels, seconds: reader.left() === 0 ? undefined : { frames: reader.unsigned(), runs: takeRuns(hourMs, reader) } };
+  return {
+    labels,
+    seconds: reader.left() === 0 ? undefined : { frames: reader.unsigned(), runs: takeRuns(hourMs, reader) },
+  };
 }
 
 function* takeRuns(hourMs: number, reader: ByteReader): Generator<Span, void> {

@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 
 const NOW = 1_000_000;
 /** A stream whose newest frame is a hundred seconds old, with a rule that waits for silence and one for its end. */
-async function silentTask(view: Partial<JudgedView> = {}) {
+async function silentTask(view: Partial<JudgedView> = {}, judgedMs?: number) {
   const taskId = newTaskId();
   await database.db.raw('insert into ingests (task_id, position) values (?, 5)', [taskId]);
   const rules = [{ kind: 'source_down', for_ms: 5_000 }, { kind: 'task_ended' }].map((when, index) => ({
@@ -29,7 +29,7 @@ async function silentTask(view: Partial<JudgedView> = {}) {
   }));
   const judging = new Judging({
     prepared: prepareRules(rules, { taskId, threshold: 0, isLive: true, beginsMs: 0, pace: paceOf(5) }),
-    state: nothingJudged(),
+    state: { ...nothingJudged(), newest: { seq: 4, timeMs: NOW - 100_000 }, judgedMs },
     position: 5,
     newest: { seq: 4, timeMs: NOW - 100_000 },
     createdMs: 1,
@@ -64,6 +64,13 @@ test('frames that were stored since the rules read them are no silence', async (
   expect(kinds()).toEqual([]);
   expect(await judge(upTo(NOW), 5)).toBeGreaterThan(0);
   expect(kinds()).toEqual([['source_down', undefined]]);
+});
+
+test('a frame that was judged a moment ago is no silence, although the clock of its worker is behind', async () => {
+  const { judge, kinds } = await silentTask({}, NOW - 3_000);
+  expect(await judge(upTo(NOW))).toBeGreaterThan(0);
+  expect(await judge(upTo(NOW + 1_000))).toBeGreaterThan(0);
+  expect(kinds()).toEqual([]);
 });
 
 test('frames that wait in Kafka are no silence, and neither is a Kafka that does not answer', async () => {

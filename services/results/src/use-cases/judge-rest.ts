@@ -30,8 +30,7 @@ export async function judgeRest(deps: RestDeps, rest: Rest): Promise<number | un
   if (judging.isIdle) return undefined;
   if (ENDED.has(task.status)) return judgeEnd(deps, rest);
   if (task.kind !== 'stream' || !judging.waitsForSilence) return undefined;
-  const lastMs = judging.newest?.timeMs;
-  if (lastMs !== undefined && nowMs - lastMs < SILENT_AFTER_MS) return AGAIN_MS;
+  if ((judging.silentMs(nowMs) ?? Infinity) < SILENT_AFTER_MS) return AGAIN_MS;
   // Frames that wait in Kafka are no silence, nor are those that were stored since these were read.
   const untilMs = await completeUntil(deps);
   if (untilMs !== undefined && (await isStillAt(deps.db, taskId, position))) judging.silence(untilMs);

@@ -26,7 +26,7 @@ export async function openJudging(
   taskId: string,
   { found, state, pace }: FoldStart,
 ): Promise<OpenJudging | undefined> {
-  const { task, fold, ruleSet: before, stored } = found;
+  const { task, fold, ruleSet: before, stored, nowMs } = found;
   if (!task || task.kind === null) return undefined;
   if (!before && !fold?.rules) return undefined;
   const { ruleSet, prepared } = before
@@ -39,6 +39,7 @@ export async function openJudging(
     newest: state.newestMs === undefined || !fold ? undefined : { seq: fold.seq, timeMs: state.newestMs },
     createdMs: createdAtMsOf(taskId),
     endedMs: task.endedMs ?? undefined,
+    nowMs,
   });
   return { judging, task, ruleSet };
 }

@@ -305,6 +305,26 @@ test('many rules on one flickering object raise no more alarms a minute than a t
   expect(openings(next).some(({ alarm }) => alarm.suppressed > 0)).toBe(true);
 });
 
+test('a silence is as long as its frames are missing, however wrong the clock of their worker is', () => {
+  const down = ruleOf('down', { kind: 'source_down', for_ms: 60_000 });
+  const start = { prepared: prepareRules([down], task), position: 0, createdMs: 1, endedMs: undefined };
+  const now = 10_000_000;
+  for (const offMs of [-3_600_000, -70_000, 0, 70_000, 3_600_000]) {
+    const first = new Judging({ ...start, state: nothingJudged(), newest: undefined, nowMs: now + 4_000 });
+    first.add([frameOf(0, [], now + offMs)]);
+    const later = new Judging({
+      ...start,
+      state: decodeJudging(encodeJudging(first.state())),
+      newest: first.newest,
+      nowMs: now + 50_000,
+    });
+    later.silence(now + 54_000);
+    expect(later.changes).toEqual([]);
+    later.silence(now + 65_000);
+    expect(later.changes.map(({ alarm }) => alarm.openedMs)).toEqual([now + offMs + 60_000]);
+  }
+});
+
 test('a rule that is edited during an outage tells of it once, and closes the alarm with the next frame', () => {
   const down = (version: number, for_ms = 5_000) => ruleOf('down', { kind: 'source_down', for_ms }, { version });
   const open = (rule: TaskRule, before?: Judging) =>

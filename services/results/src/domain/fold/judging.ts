@@ -8,7 +8,8 @@ import { close } from './rules/alarm.ts';
 import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE, MinuteLimit } from './rules/minute-limit.ts';
 import type { MinuteCount } from './rules/minute-limit.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
-import type { AlarmChange, JudgedTask, Rule, RuleState } from './rules/state.ts';
+import type { AlarmChange, FrameRef, JudgedTask, Rule, RuleState } from './rules/state.ts';
+import { silentUntil } from './rules/silence.ts';
 import { stepBack } from './rules/step-back.ts';
 import type { FoldedFrame } from './state.ts';
 import { readObjects, watched } from './watched-frame.ts';
@@ -46,7 +47,9 @@ interface JudgingState {
   hasEnded: boolean;
   rules: RuleProgress[];
   /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
-  newest?: { seq: number; timeMs: number } | undefined;
+  newest?: FrameRef | undefined;
+  /** When that was judged, by the clock of the database; absent when an earlier release did. */
+  judgedMs?: number | undefined;
   /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
   crossings?: MinuteCount | undefined;
   /** The same of alarms of other conditions on objects. */
@@ -75,9 +78,11 @@ interface JudgingStart {
   /** Position of its newest stored frame. */
   position: number;
   /** Its newest frame that was judged or passed over before. */
-  newest: { seq: number; timeMs: number } | undefined;
+  newest: FrameRef | undefined;
   createdMs: number;
   endedMs: number | undefined;
+  /** Now, by the clock of the database; absent where no silence is judged later. */
+  nowMs?: number | undefined;
 }
 
 interface ActiveRule extends RuleProgress {
@@ -101,7 +106,9 @@ export class Judging {
   readonly #seesAll: boolean;
   /** Whether a rule was at work behind the newest frame that was judged. */
   #isAtWork: boolean;
-  #newest: JudgingStart['newest'];
+  readonly #nowMs: number | undefined;
+  #newest: FrameRef | undefined;
+  #judgedMs: number | undefined;
   #hasEnded: boolean;
   #hasChanged = false;
   #setBackMs = 0;
@@ -110,8 +117,11 @@ export class Judging {
 
   constructor(start: JudgingStart) {
     const { prepared, state, newest } = start;
+    this.#nowMs = start.nowMs;
+    const isKnown = state.newest !== undefined && newest?.seq === state.newest.seq;
     // The newest time of the fold may be that of a clock which was ahead.
-    this.#newest = state.newest && newest?.seq === state.newest.seq ? state.newest : newest;
+    this.#newest = isKnown ? state.newest : newest;
+    this.#judgedMs = isKnown ? state.judgedMs : undefined;
     this.#hasEnded = state.hasEnded;
     this.#crossings = new MinuteLimit(CROSSINGS_A_MINUTE, state.crossings);
     this.#levels = new MinuteLimit(LEVELS_A_MINUTE, state.levels);
@@ -156,7 +166,7 @@ export class Judging {
     return this.#setBackMs;
   }
 
-  get newest(): JudgingStart['newest'] {
+  get newest(): FrameRef | undefined {
     return this.#newest;
   }
 
@@ -181,8 +191,14 @@ export class Judging {
     for (const frame of frames) this.#add(frame);
   }
 
+  /** How long no frame has followed the newest one at this time; undefined before the first frame. */
+  silentMs(atMs: number): number | undefined {
+    return this.#newest && this.#silentUntil(atMs) - this.#newest.timeMs;
+  }
+
   /** No frame of this live stream follows up to this time. */
-  silence(untilMs: number): void {
+  silence(atMs: number): void {
+    const untilMs = this.#silentUntil(atMs);
     for (const rule of this.#rules) this.#keep(rule, rule.judge.silence(this.#upToDate(rule), untilMs));
     this.#isAtWork = this.#rules.some(isAtWork);
   }
@@ -202,14 +218,14 @@ export class Judging {
       return { id, version, kind, from, state: this.#upToDate(rule) };
     });
     const counts = { crossings: this.#crossings.newest, levels: this.#levels.newest };
-    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, ...counts };
+    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, judgedMs: this.#judgedMs, ...counts };
   }
 
   #add(frame: WatchedFrame): void {
     const { seq, timeMs, position } = frame;
     if (this.#newest && !isNewer(frame, this.#newest)) {
       // Of two frames of one time the second is not judged, but it is the newest one.
-      if (seq > this.#newest.seq) this.#newest = { seq, timeMs };
+      if (seq > this.#newest.seq) this.#renew({ seq, timeMs });
       return;
     }
     if (this.#newest && timeMs < this.#newest.timeMs) this.#setBack(timeMs, this.#newest.timeMs);
@@ -225,8 +241,18 @@ export class Judging {
       }
       this.#isAtWork = this.#rules.some(isAtWork);
     }
-    this.#newest = { seq, timeMs };
+    this.#renew({ seq, timeMs });
     this.#hasChanged = true;
+  }
+
+  /** By the clock of the newest frame. */
+  #silentUntil(atMs: number): number {
+    return this.#newest ? silentUntil({ timeMs: this.#newest.timeMs, judgedMs: this.#judgedMs }, atMs) : atMs;
+  }
+
+  #renew(newest: FrameRef): void {
+    this.#newest = newest;
+    this.#judgedMs = this.#nowMs;
   }
 
   /** The frame that comes next is older than the newest one. */

@@ -10,6 +10,24 @@ export interface Silence {
   forMs: number;
 }
 
+/** A frame is judged so long after it was captured, while nothing waits. */
+const JUDGED_WITHIN_MS = 5_000;
+
+/**
+ * Up to when a stream has been silent, by the clock of its newest frame, when no other frame came until `untilMs`. The
+ * clock of the worker that gave the frame its time may be wrong: a silence is at least as long as the time since the
+ * frame was judged, and longer by what passes before that at most.
+ * @param judgedMs by the clock of the database; undefined when it is not known
+ */
+export function silentUntil(
+  { timeMs, judgedMs }: { timeMs: number; judgedMs: number | undefined },
+  untilMs: number,
+): number {
+  if (judgedMs === undefined) return untilMs;
+  const leastMs = timeMs + Math.max(0, untilMs - judgedMs);
+  return Math.min(Math.max(untilMs, leastMs), leastMs + JUDGED_WITHIN_MS);
+}
+
 /** Judges the time since the newest frame, in which there was none up to `untilMs`. It may be judged again later. */
 export function judgeSilence(
   { rule, task, schedule, forMs }: Silence,

@@ -1,5 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
+import { until } from '@vision/shared/testing/until';
 import { createLogger } from '@vision/shared/logger';
 import { consumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -14,12 +15,16 @@ interface Crash {
 /** The events and the restart question of a kafkajs consumer, without brokers. */
 function harness() {
   const events = new EventEmitter();
+  let runs = 0;
   let restartOnFailure: (error: Error) => Promise<boolean> = () => Promise.resolve(true);
   const consumer = {
     on: (name: string, listener: (event: unknown) => void) => events.on(name, listener),
     connect: () => Promise.resolve(),
     subscribe: () => Promise.resolve(),
-    run: () => Promise.resolve(void events.emit('consumer.group_join', { payload: { memberAssignment: {} } })),
+    run: () => {
+      runs += 1;
+      return Promise.resolve(void events.emit('consumer.group_join', { payload: { memberAssignment: {} } }));
+    },
     disconnect: () => Promise.resolve(),
   };
   const kafka = {
@@ -41,7 +46,7 @@ function harness() {
   });
   const crash = (payload: Crash) => void events.emit('consumer.crash', { payload });
   const fetch = () => void events.emit('consumer.fetch_start');
-  return { supervisor, fatal, crash, fetch, mayRestart: (error: Error) => restartOnFailure(error) };
+  return { supervisor, fatal, crash, fetch, runs: () => runs, mayRestart: (error: Error) => restartOnFailure(error) };
 }
 
 const named = (name: string, cause?: Error) => Object.assign(new Error(name, { cause }), { name });
@@ -55,6 +60,17 @@ test('a crash that cannot be restarted is fatal, once', async () => {
   crash({ error: named('KafkaJSNonRetriableError'), restart: false });
   expect(fatal).toHaveLength(1);
   expect(supervisor.isAlive()).toBe(false);
+  await supervisor.stop();
+});
+
+test('a broker that goes away while the consumer joins is waited for, although the library gives up', async () => {
+  const { supervisor, fatal, crash, runs } = harness();
+  supervisor.start();
+  await supervisor.joined;
+  crash({ error: new Error('Broker not connected'), restart: false });
+  expect(supervisor.isRunning()).toBe(false);
+  await until(() => runs() === 2);
+  expect([fatal, supervisor.isAlive(), supervisor.isRunning()]).toEqual([[], true, true]);
   await supervisor.stop();
 });
 

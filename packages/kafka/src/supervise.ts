@@ -65,6 +65,12 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     return state.crashes < (options.maxCrashes ?? 5);
   });
   const commits = gatherCommits(consumer, kafka.logger);
+  let watchdog: NodeJS.Timeout | undefined;
+  let started = Promise.resolve(false);
+  const begin = () => untraced(() => startForever(consumer, options, stop.signal, state));
+  const restart = () => {
+    started = delay(RESTART_MS, undefined, { signal: stop.signal }).then(begin, () => false);
+  };
   const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
   consumer.on('consumer.group_join', ({ payload }) => {
     state.joined = true;
@@ -76,7 +82,9 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     signals.crashed();
     state.joined = false;
     places.assigned({});
-    if (!payload.restart) fatal(payload.error);
+    if (payload.restart) return;
+    if (isLostBroker(payload.error)) restart();
+    else fatal(payload.error);
   });
   // The library calls listeners in place, so the places are up to date before the first record is handled.
   consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
@@ -84,12 +92,10 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     places.batchEnds(payload);
     signals.lag(ownName(options, payload.topic), payload.partition, Number(payload.offsetLag));
   });
-  let watchdog: NodeJS.Timeout | undefined;
-  let started = Promise.resolve(false);
   return {
     start: () => {
       watchdog = watch(consumer, state, fatal);
-      started = untraced(() => startForever(consumer, options, stop.signal, state));
+      started = begin();
     },
     joined,
     isRunning: () => state.joined && state.alive,
@@ -187,6 +193,14 @@ async function startForever(
   }
   return false;
 }
+
+const RESTART_MS = 1_000;
+
+/**
+ * A broker that went away between two steps of a join. The library throws a plain error then, which it takes for one
+ * that no restart mends.
+ */
+const isLostBroker = (error: Error): boolean => error.message === 'Broker not connected';
 
 const SILENT_MS = 5 * 60_000;
 

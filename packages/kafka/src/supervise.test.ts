@@ -97,6 +97,14 @@ test('brokers out of reach are waited for without end', async () => {
   await supervisor.stop();
 });
 
+test('a broker that loads the offsets of the group is waited for without end', async () => {
+  const { supervisor, mayRestart } = harness();
+  supervisor.start();
+  const error = Object.assign(named('KafkaJSProtocolError'), { type: 'GROUP_LOAD_IN_PROGRESS', retriable: true });
+  for (let n = 0; n < 20; n += 1) expect(await mayRestart(error)).toBe(true);
+  await supervisor.stop();
+});
+
 test('a crash during the stop is not fatal', async () => {
   const { supervisor, fatal, crash } = harness();
   supervisor.start();

@@ -226,11 +226,19 @@ function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error:
 // Brokers out of reach: to be waited for, however long. Everything else that crashes again and again is a fault.
 function isOutage(error: unknown): boolean {
   for (let at = error; isNativeError(at); at = at.cause) {
+    if ('type' in at && typeof at.type === 'string' && OUTAGE_TYPES.has(at.type)) return true;
     if (OUTAGE_NAMES.has(at.name) || ('code' in at && typeof at.code === 'string' && /^E[A-Z_]+$/.test(at.code)))
       return true;
   }
   return false;
 }
+
+/** A broker that has begun anew and does not have the offsets of the group yet, or gave the group to another one. */
+const OUTAGE_TYPES = new Set([
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+]);
 
 const OUTAGE_NAMES = new Set([
   'KafkaJSConnectionError',

@@ -30,6 +30,11 @@ const running = (sources: number) => steady('vision_sources{state="running"}', s
 const reports = (outcome: string, counts: string) =>
   values(`vision_source_reports_total{outcome="${outcome}"}`, counts);
 
+const failingSubjects = (count: number) => steady('vision_notify_webhook_subjects_failing', count, 30);
+
+const attempts = (outcome: string, counts: string) =>
+  values(`vision_notify_webhook_attempts_total{outcome="${outcome}"}`, counts);
+
 const blocked = (counts: string) => values('vision_consumer_blocked_total{group="results-frames"}', counts);
 
 /** Background loops and consumers. */
@@ -79,6 +84,27 @@ export const loopCases: Record<string, AlertCase> = {
       summary: 'Webhooks have been due for more than two minutes and are not sent',
     },
     stays: { 'webhooks that are due for a minute': steady('vision_notify_webhooks_overdue_seconds', 60, 20) },
+  },
+  VisionWebhooksReachNobody: {
+    atMinute: 25,
+    fires: {
+      when: together(failingSubjects(3), attempts('unreachable', '0+1x30'), attempts('delivered', '9x30')),
+      summary: 'No webhook of several subjects reaches its receiver',
+    },
+    stays: {
+      'one that is reached': together(
+        failingSubjects(3),
+        attempts('timeout', '0+1x30'),
+        attempts('delivered', '0+1x30'),
+      ),
+      'receivers that answer 500': together(
+        failingSubjects(3),
+        attempts('timeout', '0+1x30'),
+        attempts('http_status', '0+1x30'),
+      ),
+      'receivers of two subjects': together(failingSubjects(2), attempts('unreachable', '0+1x30')),
+      'nothing to send': together(failingSubjects(3), attempts('unreachable', '9x30')),
+    },
   },
   VisionMqttUnserved: {
     atMinute: 15,

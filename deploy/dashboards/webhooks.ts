@@ -31,10 +31,11 @@ export const webhooks: Section = {
     ),
     lines(
       'Pending webhooks and disabled endpoints',
-      'Deliveries that wait, most of them for a receiver that fails; endpoints that wait for their owners.',
+      'Deliveries that wait, most of them for a receiver that fails; endpoints that wait for their owners; subjects whose receivers fail now.',
       [
         query('pending', max('', gauge('vision_notify_webhooks_pending'))),
         query('endpoints off', max('', gauge('vision_notify_webhook_endpoints_off'))),
+        query('subjects with a failing endpoint', max('', gauge('vision_notify_webhook_subjects_failing'))),
       ],
       { unit: 'short' },
     ),

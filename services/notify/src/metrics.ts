@@ -35,6 +35,11 @@ export const metrics = {
       'Time since the longest waiting delivery was due that could have been sent: its endpoint and its subject have a free ' +
       'slot in this process. 0 when none is due. Grows when senders do not keep up',
   }),
+  failingSubjects: gauge('vision.notify.webhook_subjects_failing', {
+    meaning:
+      'Subjects with an enabled webhook endpoint whose last attempt failed; several at once while no attempt reaches a ' +
+      'receiver point at the way out',
+  }),
   dropped: counter('vision.notify.webhooks_dropped', {
     meaning:
       'Deliveries that were dropped because their task was deleted, their event is no longer retained, or the API key of ' +

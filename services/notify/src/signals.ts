@@ -144,9 +144,11 @@ function createWebhookGauges() {
   const pending = createGauge(metrics.pending);
   const overdue = createGauge(metrics.overdue);
   const disabled = createGauge(metrics.disabledNow);
-  return (state: { pending: number; overdue_s: number; disabled: number }) => {
+  const failing = createGauge(metrics.failingSubjects);
+  return (state: { pending: number; overdue_s: number; disabled: number; failing: number }) => {
     pending.record(state.pending);
     overdue.record(state.overdue_s);
     disabled.record(state.disabled);
+    failing.record(state.failing);
   };
 }

@@ -206,6 +206,14 @@ export async function noteSuccess(db: Knex, endpointKey: string): Promise<void> 
   );
 }
 
+/** How many subjects have an enabled endpoint that has not answered since its last failure. */
+export async function countFailingSubjects(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `select count(distinct subject)::int as count from webhook_endpoints where is_enabled and failing_since is not null`,
+  );
+  return rows[0].count;
+}
+
 /** How long an endpoint has been failing. */
 export interface Failing {
   subject: string;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nextAttemptIn, retryAfterOf } from './delivery.ts';
+import { AT_ONCE, nextAttemptIn, retryAfterOf, slotsFor } from './delivery.ts';
 
 const middle = () => 0.5;
 const HOUR = 3_600_000;
@@ -46,4 +46,11 @@ test.each([
   ['Wed, soon', undefined],
 ])('reads Retry-After %j as %p ms', (header, ms) => {
   expect(retryAfterOf(header, Date.parse('2026-11-25T12:00:00Z'))).toBe(ms);
+});
+
+test('the last slots of a process are for subjects that have hardly anything under way', () => {
+  const slotsOfASubject = (underWay: number) => slotsFor(underWay).perSubject;
+  expect(slotsFor(0)).toEqual({ limit: 192, perEndpoint: AT_ONCE.endpoint, perSubject: AT_ONCE.subject });
+  expect([slotsOfASubject(191), slotsOfASubject(192), slotsOfASubject(255)]).toEqual([16, 2, 2]);
+  expect([191, 192, 255, 256, 300].map((underWay) => slotsFor(underWay).limit)).toEqual([1, 64, 1, 0, 0]);
 });

@@ -28,6 +28,17 @@ export const KEPT_ATTEMPTS = 20;
 
 /** Webhooks under way at once: in a process, of a subject, and to an endpoint. */
 export const AT_ONCE = { process: 256, subject: 16, endpoint: 8 } as const;
+/** The last slots of a process are for subjects that have less than this under way. */
+const RESERVED = { slots: 64, perSubject: 2 } as const;
+
+/** How many webhooks a process may begin, to an endpoint and of a subject, with so many under way. */
+export function slotsFor(underWay: number): { limit: number; perEndpoint: number; perSubject: number } {
+  const free = AT_ONCE.process - underWay;
+  // Receivers that hang may hold all other slots for as long as a webhook may take.
+  return free > RESERVED.slots
+    ? { limit: free - RESERVED.slots, perEndpoint: AT_ONCE.endpoint, perSubject: AT_ONCE.subject }
+    : { limit: Math.max(0, free), perEndpoint: RESERVED.perSubject, perSubject: RESERVED.perSubject };
+}
 
 /** Deliveries that may be pending for one endpoint; events beyond are left out until there is room. */
 export const MAX_PENDING = 10_000;

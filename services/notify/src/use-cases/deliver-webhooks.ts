@@ -3,7 +3,7 @@ import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import { claimDeliveries, releaseDelivery } from '../db/webhook-deliveries.ts';
 import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
-import { AT_ONCE } from '../domain/delivery.ts';
+import { slotsFor } from '../domain/delivery.ts';
 import { createHostPace } from '../domain/host-pace.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { BusyCounts } from './busy-counts.ts';
@@ -52,10 +52,9 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   };
 
   const claim = async () => {
-    const limit = AT_ONCE.process - underWay.size;
-    if (limit <= 0) return 0;
-    const bounds = { limit, leaseMs: LEASE_MS, perEndpoint: AT_ONCE.endpoint, perSubject: AT_ONCE.subject };
-    const claimed = await claimDeliveries(db, { ...bounds, busy });
+    const slots = slotsFor(underWay.size);
+    if (slots.limit === 0) return 0;
+    const claimed = await claimDeliveries(db, { ...slots, leaseMs: LEASE_MS, busy });
     for (const one of claimed) {
       const work = attempt(one).finally(() => underWay.delete(work));
       underWay.add(work);

@@ -25,6 +25,7 @@ const states = (taskId: string) => notify.database.db('task_states').where({ tas
 test('removes the events of a deleted task, and leaves those of other tasks and every cursor', async () => {
   const { subject, deleted, other } = await logged();
   const { next_cursor: next, resume_cursor: resume } = await notify.page('?limit=1', subject);
+  const { resume_cursor: last } = await notify.page('', subject);
   await notify.tellDeleted(deleted);
   expect(await eventsOf('', subject)).toEqual(['task.running']);
   expect(await eventsOf('?order=newest', subject)).toEqual(['task.running']);
@@ -32,6 +33,8 @@ test('removes the events of a deleted task, and leaves those of other tasks and 
   for (const cursor of [next, resume]) expect(await eventsOf(`?cursor=${cursor}`, subject)).toEqual(['task.running']);
   await notify.tell(task({ ...other, version: 2, status: 'failed' }));
   expect(await eventsOf(`?cursor=${resume}`, subject)).toEqual(['task.running', 'task.failed']);
+  // The event behind which this reader goes on was removed and not lost.
+  expect(await eventsOf(`?cursor=${last}`, subject)).toEqual(['task.failed']);
 });
 
 test('a stream that resumes by an old cursor skips the deleted task, and one that is open goes on', async () => {

@@ -71,11 +71,20 @@ export interface LogExtract {
   events: LoggedEvent[];
   /** The newest event of the subject that retention removed, by its number and the time at which it was logged. */
   expired: { position: number; at: Date } | undefined;
+  /** Whether the event before the range is there, or was removed: false means that the log lost it. */
+  hasBefore: boolean;
 }
 
-type ExtractRow = { expired_position: number | null; expired_at: Date | null } & (LoggedEvent | { position: null });
+type ExtractRow = { expired_position: number | null; expired_at: Date | null; has_before: boolean } & (
+  LoggedEvent | { position: null }
+);
 
 const COLUMNS = 'position, event_id, type, occurred_at, data';
+
+const HAS_BEFORE = `
+  :after <= coalesce(gone.position, 0)
+  or exists (select from events where subject = :subject and position = :after)
+  or exists (select from removed_events where subject = :subject and position = :after)`;
 
 /**
  * Events of a range in its order. Rare types are found by their own index, each type for itself. One statement sees
@@ -90,28 +99,56 @@ export async function readLog(db: Knex, { types, order, ...range }: LogRange): P
      cross join lateral (select ${COLUMNS} from events where type = wanted.type and ${condition} ${tail}) as found
      ${tail}`;
   const { rows } = await db.raw<{ rows: ExtractRow[] }>(
-    `select gone.position as expired_position, gone.logged_at as expired_at, log.*
+    `select gone.position as expired_position, gone.logged_at as expired_at, ${HAS_BEFORE} as has_before, log.*
        from (select 1) as one
        left join expired_events as gone on gone.subject = :subject
        left join (${types ? some : all}) as log on true
       order by log.position ${order}`,
     { ...range, types: types ?? null },
   );
-  const { expired_position: position = null, expired_at: at = null } = rows[0] ?? {};
+  const { expired_position: position = null, expired_at: at = null, has_before: hasBefore = true } = rows[0] ?? {};
   return {
     events: rows.filter((row) => row.position !== null),
     expired: position === null || at === null ? undefined : { position, at },
+    hasBefore,
   };
 }
 
-/** Removes the events of a task. Numbers of the log that are missing harm no cursor. @returns how many */
+/** Removes the events of a task, and notes their numbers. @returns how many */
 export async function removeEventsOf(db: Knex, taskId: string, limit: number): Promise<number> {
-  const result = await db.raw<{ rowCount: number }>(
-    `delete from events where (subject, position) in (
-       select subject, position from events where task_id = :taskId limit :limit)`,
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `with removed as (
+       delete from events where (subject, position) in (
+         select subject, position from events where task_id = :taskId limit :limit)
+       returning subject, position
+     ), noted as (
+       insert into removed_events (subject, position) select subject, position from removed on conflict do nothing
+     )
+     select count(*)::int as count from removed`,
     { taskId, limit },
   );
+  return rows[0].count;
+}
+
+/** Removes up to `limit` notes of events that were removed more than `days` ago. @returns how many */
+export async function removeOldNotes(db: Knex, days: number, limit: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from removed_events where (subject, position) in (
+       select subject, position from removed_events where removed_at < vision_now() - make_interval(days => :days)
+        order by removed_at limit :limit for update skip locked)`,
+    { days, limit },
+  );
   return result.rowCount;
+}
+
+/** The number of the last event of a subject before `position`; 0 without one. */
+export async function lastBefore(db: Knex, subject: string, position: number): Promise<number> {
+  const row = await db('events')
+    .where({ subject })
+    .where('position', '<', position)
+    .orderBy('position', 'desc')
+    .first<{ position: number } | undefined>('position');
+  return row?.position ?? 0;
 }
 
 /**

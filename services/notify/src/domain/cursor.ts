@@ -8,9 +8,15 @@ export interface EventPlace {
   order: EventOrder;
   /** The last event that it has. */
   position: number;
-  /** The newest event when it began to read backwards: what follows it is read forwards. */
+  /** The newest event when it began to read backwards: what follows it is read forwards. `HAS_READ` forwards. */
   head: number;
 }
+
+/** The reader has the event at the position. Cursors of earlier releases do not say so. */
+export const HAS_READ = -1;
+
+/** The place of a reader that has an event, and reads on behind it. */
+export const placeBehind = (position: number): EventPlace => ({ order: 'oldest', position, head: HAS_READ });
 
 export interface EventCursorCodec {
   encode: (subject: string, place: EventPlace) => string;

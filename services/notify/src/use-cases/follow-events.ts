@@ -1,5 +1,6 @@
 import { readHead } from '../db/event-log.ts';
-import { cursorInvalid } from '../domain/cursor.ts';
+import { cursorInvalid, HAS_READ, placeBehind } from '../domain/cursor.ts';
+import type { EventPlace } from '../domain/cursor.ts';
 import { lostEvents } from '../domain/event.ts';
 import type { EventType, LoggedEvent } from '../domain/event.ts';
 import type { Deps } from './deps.ts';
@@ -10,8 +11,8 @@ export type StreamedEvent = { kind: 'event'; id: string; event: LoggedEvent } | 
 
 export interface FollowRequest {
   subject: string;
-  /** The last event that the reader has. */
-  from: number;
+  /** Behind the last event that the reader has. */
+  from: EventPlace;
   types: readonly EventType[] | undefined;
   /** Aborted when the reader has left, or has to. */
   signal: AbortSignal;
@@ -20,16 +21,16 @@ export interface FollowRequest {
 const PAGE = 100;
 const HEARTBEAT_MS = 10_000;
 
-/** The last event that a reader with this cursor has; without one it begins with the next event. */
+/** Where a reader with this cursor is; without one it begins with the next event. */
 export async function placeToBegin(
   { db, cursors }: Pick<Deps, 'db' | 'cursors'>,
   subject: string,
   cursor: string | undefined,
-): Promise<number> {
-  if (cursor === undefined) return readHead(db, subject);
-  const { order, position } = cursors.decode(subject, cursor);
-  if (order !== 'oldest') throw cursorInvalid();
-  return position;
+): Promise<EventPlace> {
+  if (cursor === undefined) return placeBehind(await readHead(db, subject));
+  const place = cursors.decode(subject, cursor);
+  if (place.order !== 'oldest') throw cursorInvalid();
+  return place;
 }
 
 /**
@@ -40,33 +41,33 @@ export async function* followEvents(
   { db, cursors, watch }: Pick<Deps, 'db' | 'cursors' | 'watch'>,
   { subject, from, types, signal }: FollowRequest,
 ): AsyncGenerator<StreamedEvent, void> {
-  const idOf = (position: number) => cursors.encode(subject, { order: 'oldest', position, head: position });
   const following = watch.follow(subject);
   signal.addEventListener('abort', following.wake);
-  let position = from;
+  let place = from;
+  const idOf = (position: number) => cursors.encode(subject, placeBehind(position));
   let sentAt = -HEARTBEAT_MS;
   const quietMs = () => performance.now() - sentAt;
   try {
-    yield { kind: 'heartbeat', id: idOf(position) };
+    yield { kind: 'heartbeat', id: cursors.encode(subject, place) };
     sentAt = performance.now();
     while (!signal.aborted) {
       const head = await readHead(db, subject);
+      const { position } = place;
       if (position > head) {
         yield { kind: 'event', id: idOf(head), event: lostEvents(subject, { head, position }) };
         sentAt = performance.now();
-        position = head;
+        place = placeBehind(head);
       }
-      const range = { subject, types, after: position, upTo: head, order: 'asc' as const, limit: PAGE };
-      const page = await readOn(db, range);
+      const page = await readOn(db, { ...rangeBehind(place, head), subject, types });
       for (const event of page) {
         yield { kind: 'event', id: idOf(event.position), event };
         sentAt = performance.now();
       }
       const hasMore = page.length === PAGE;
-      position = hasMore ? (page.at(-1)?.position ?? head) : head;
+      place = placeBehind(hasMore ? (page.at(-1)?.position ?? head) : head);
       if (!hasMore) await following.wait(Math.max(0, HEARTBEAT_MS - quietMs()));
       if (quietMs() >= HEARTBEAT_MS) {
-        yield { kind: 'heartbeat', id: idOf(position) };
+        yield { kind: 'heartbeat', id: cursors.encode(subject, place) };
         sentAt = performance.now();
       }
     }
@@ -75,3 +76,11 @@ export async function* followEvents(
     following.end();
   }
 }
+
+const rangeBehind = ({ position, head: mark }: EventPlace, upTo: number) => ({
+  after: position,
+  upTo,
+  order: 'asc' as const,
+  limit: PAGE,
+  hasRead: mark === HAS_READ,
+});

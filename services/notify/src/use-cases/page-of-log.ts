@@ -1,4 +1,4 @@
-import { cursorInvalid } from '../domain/cursor.ts';
+import { cursorInvalid, HAS_READ, placeBehind } from '../domain/cursor.ts';
 import type { EventCursorCodec, EventPlace } from '../domain/cursor.ts';
 
 export interface LogPage<T> {
@@ -26,6 +26,8 @@ interface PageRange {
   limit: number;
   /** Whether the reader has read the log up to `after`. */
   isResumed: boolean;
+  /** Whether it has the event at `after`. */
+  hasRead: boolean;
   /** Up to where it has read a log that was set back since; undefined: it was not. */
   lostUpTo: number | undefined;
 }
@@ -54,15 +56,18 @@ export async function pageOfLog<T extends { position: number }>(
   const head = await readHead();
   const place = given ?? firstPlace(order ?? defaultOrder, head);
   const lostUpTo = place.order === 'oldest' && place.position > head ? place.position : undefined;
-  const found = await read({ ...rangeOf(place, head), limit: limit + 1, isResumed: given !== undefined, lostUpTo });
+  const hasRead = given?.order === 'oldest' && given.head === HAS_READ;
+  const range = { ...rangeOf(place, head), limit: limit + 1 };
+  const found = await read({ ...range, isResumed: given !== undefined, hasRead, lostUpTo });
   const items = found.slice(0, limit);
   const hasMore = found.length > limit;
   const last = items.at(-1)?.position ?? place.position;
-  const encode = (position: number, next: EventPlace['order']) =>
-    cursors.encode(subject, { order: next, position, head: place.head });
-  const nextCursor = hasMore ? encode(last, place.order) : '';
-  if (place.order === 'newest') return { items, nextCursor, resumeCursor: encode(place.head, 'oldest') };
-  return { items, nextCursor, resumeCursor: encode(hasMore ? last : head, 'oldest') };
+  const behind = (position: number) => cursors.encode(subject, placeBehind(position));
+  if (place.order === 'newest') {
+    const nextCursor = hasMore ? cursors.encode(subject, { ...place, position: last }) : '';
+    return { items, nextCursor, resumeCursor: behind(place.head) };
+  }
+  return { items, nextCursor: hasMore ? behind(last) : '', resumeCursor: behind(hasMore ? last : head) };
 }
 
 /** Backwards, the first entry to read is the newest: the reader "has" the one behind it. */

@@ -82,7 +82,8 @@ async function publishSome(
   if (upTo <= after) return 'nothing';
   const limit = window.room();
   const types = wanted ? ([...new Set([...wanted, MISSED])] as EventType[]) : undefined;
-  const events = await readOn(db, { subject, types, after, upTo, order: 'asc', limit });
+  // The place of an endpoint is set back with its log.
+  const events = await readOn(db, { subject, types, after, upTo, order: 'asc', limit, hasRead: false });
   for (const event of events) {
     if (!isWanted(endpoint, event, after)) {
       window.skip(event.position);

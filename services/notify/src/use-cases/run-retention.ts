@@ -1,6 +1,6 @@
 import { removeOldRules } from '../db/alarm-rules.ts';
 import { removeOldAlarms } from '../db/alarms.ts';
-import { removeOldEvents } from '../db/event-log.ts';
+import { removeOldEvents, removeOldNotes } from '../db/event-log.ts';
 import { removeOldTasks } from '../db/task-states.ts';
 import { removeOldDeliveries } from '../db/webhook-deliveries.ts';
 import type { Removed } from '../signals.ts';
@@ -21,6 +21,7 @@ export async function runRetention({
     rules: await repeat(retentionBatch, () => removeOldRules(db, eventDays, retentionBatch)),
     tasks: await repeat(retentionBatch, () => removeOldTasks(db, eventDays, retentionBatch)),
   };
+  await repeat(retentionBatch, () => removeOldNotes(db, eventDays, retentionBatch));
   signals.retentionRan(removed);
   return removed;
 }

@@ -9,6 +9,7 @@ import { webhooks } from './0004-webhooks.ts';
 import { webhookKeys } from './0005-webhook-keys.ts';
 import { mqtt } from './0006-mqtt.ts';
 import { deletedEndpoints } from './0007-deleted-endpoints.ts';
+import { removedEvents } from './0008-removed-events.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -25,4 +26,5 @@ export const migrations: Migration[] = [
   webhookKeys,
   mqtt,
   deletedEndpoints,
+  removedEvents,
 ];

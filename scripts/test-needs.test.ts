@@ -42,5 +42,5 @@ test('a step that is named alone has what it runs', () => {
   expect(programsOf(only('lint'))).toEqual([]);
   expect(programsOf(only('rules'))).toEqual(['promtool', 'alertmanager', 'amtool']);
   expect(programsOf(only('fuzz'))).toEqual(expect.arrayContaining(['postgres', 'python']));
-  expect(optionalProgramsOf(only('faults'))).toEqual(['nginx', 'gstRtsp', 'libfaketime']);
+  expect(optionalProgramsOf(only('faults'))).toEqual(['nginx', 'gstRtsp', 'libfaketime', 'mosquitto']);
 });

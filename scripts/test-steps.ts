@@ -65,14 +65,14 @@ export const steps: Step[] = [
   {
     name: 'faults',
     needs: 'own system',
-    optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime'],
+    optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime', 'mosquitto'],
     command: script('faults', 'test/faults/run.ts'),
   },
   // Replaces every process dozens of times, which takes minutes.
   {
     name: 'rotate',
     needs: 'own system',
-    optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime'],
+    optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime', 'mosquitto'],
     command: script('rotate', 'test/rotation/run.ts'),
     isOnDemand: true,
   },

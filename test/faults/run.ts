@@ -3,11 +3,13 @@
  * hold afterwards. The seed fixes the choices; their timing depends on the machine. An argument names a file for the
  * counts of held and breached invariants.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { readSettings } from '../../deploy/local/settings.ts';
 import { tellFacts } from './facts.ts';
 import { watchHealth } from './health.ts';
 import { lasting } from './invariants/lasting.ts';
 import { PAUSE_MS, underLoad } from './load.ts';
+import type { Listeners } from './listeners.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { breakThings, faults, timesOf } from './nemesis/nemesis.ts';
 import type { Strike } from './nemesis/nemesis.ts';
@@ -20,8 +22,8 @@ import { startWorld } from './world/world.ts';
 
 const seed = Number(process.env['SEED'] ?? 1);
 const minutes = Number(process.env['MINUTES'] ?? 0.5);
-const failovers = Number(process.env['FAILOVERS'] ?? (minutes >= 5 ? 3 : 0));
 const FAULTS_AT_ONCE = 3;
+const OWNERS_PAUSE_MS = 3_000;
 const texts = (process.env['ONLY'] ?? '').split(',');
 /** With three, faults of single brokers strike as well. */
 const brokers = Number(process.env['BROKERS'] ?? 1);
@@ -46,12 +48,18 @@ const world = await startWorld(readSettings(), { folder: 'faults', random, broke
 const only = faults
   .filter(({ name, isPossible }) => texts.some((text) => name.includes(text)) && (isPossible?.(world) ?? true))
   .map(({ name }) => name);
+/** Of a fault that is alone one strike is enough; it lasts as long as the run. */
+const isAlone = only.length === 1;
+const isLong = minutes >= LONG_RUN_MINUTES && !isAlone;
+const failovers = Number(process.env['FAILOVERS'] ?? (minutes >= 5 && !isAlone ? 3 : 0));
 Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
 // These read the addresses above when they are loaded.
 const { createWorkload } = await import('./workload.ts');
+const { createListeners } = await import('./listeners.ts');
 const { invariants } = await import('./invariants/invariants.ts');
 const { retention } = await import('./invariants/retention.ts');
 const { auditInvariants } = await import('./invariants/audits.ts');
+const { eventInvariants } = await import('./invariants/events.ts');
 const { settle, stopEverything, stopRealStreams } = await import('./settle.ts');
 const { checkFilledAgain, loseCommits } = await import('./failover.ts');
 const { checkAlarms, loseRecords } = await import('./holes.ts');
@@ -61,20 +69,22 @@ try {
   say('the system runs');
   const workload = await createWorkload(world, random);
   const stores = openStores(world);
+  const listeners = await createListeners(world, workload.callers, stores);
   const health = watchHealth(world.replicas);
   const begun = Date.now();
   let toldOfFew = 0;
   const wantedOf = (soFar: readonly Strike[]): readonly string[] => {
     const took = (Date.now() - begun) / 60_000;
     if (took < minutes) return only;
-    const few = minutes < LONG_RUN_MINUTES || took >= MOST_MINUTES ? [] : fewOf(only, soFar);
+    const few = !isLong || took >= MOST_MINUTES ? [] : fewOf(only, soFar);
     if (few.length > 0 && toldOfFew !== few.length)
       say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
     toldOfFew = few.length;
     return few;
   };
-  const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, wantedOf });
-  const strikes = await underLoad(workload, { random, pauseMs }, nemesis);
+  const lastsMs = isAlone ? minutes * 60_000 : undefined;
+  const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, wantedOf, lastsMs });
+  const strikes = await underLoad(workload, { random, pauseMs }, () => whileOwnersAct(listeners, nemesis));
   say(`${strikes.length} faults over ${workload.creates.length} creates; becoming quiet`);
   const state = { world, workload, stores, strikes };
   await settle(state);
@@ -90,7 +100,11 @@ try {
   say('checking');
   const patience = Date.now() + SWEEPERS_MS;
   // The audits come last, so that they have had their time meanwhile.
-  for (const invariant of [...invariants.filter((one) => !converges.includes(one)), ...auditInvariants]) {
+  for (const invariant of [
+    ...invariants.filter((one) => !converges.includes(one)),
+    ...eventInvariants(listeners),
+    ...auditInvariants,
+  ]) {
     verdicts.push({ ...invariant, breaches: await lasting(() => invariant.check(state), patience) });
   }
   verdicts.push({
@@ -98,7 +112,7 @@ try {
     says: 'No outage made a service say that it is not ready or not alive',
     breaches: await health.stop(),
   });
-  const facts = await tellFacts(state);
+  const facts = await tellFacts(state, listeners);
   if (failovers > 0) {
     say(`${failovers} failovers of the database that lose commits`);
     const afterwards = { ...state, workload: await createWorkload(world, random) };
@@ -109,11 +123,14 @@ try {
     strikes.push(...holes.strikes);
     verdicts.push(await checkAlarms(afterwards, holes, (check) => lasting(check, Date.now() + SWEEPERS_MS)));
   }
-  if (minutes >= LONG_RUN_MINUTES) verdicts.push(enoughOf(strikes));
+  if (isLong) verdicts.push(enoughOf(strikes));
   say('looking at days to come');
   verdicts.push({ ...retention, breaches: await retention.check(state) });
   await stores.close();
-  failed = writeReport({ seed, minutes, strikes, verdicts, creates: workload.creates, facts }, process.argv[2]);
+  failed = writeReport(
+    { seed, minutes, strikes, verdicts, creates: workload.creates, facts, alone: isAlone ? only[0] : undefined },
+    process.argv[2],
+  );
 } catch (error) {
   console.error(`faults     seed ${seed}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 } finally {
@@ -121,6 +138,22 @@ try {
 }
 say('done');
 process.exit(failed ? 1 : 0);
+
+/** Owners look after their endpoints all the time, and give some up when half of the time is over. */
+async function whileOwnersAct(listeners: Listeners, work: () => Promise<Strike[]>): Promise<Strike[]> {
+  let isOver = false;
+  const looking = (async () => {
+    while (!isOver) {
+      // What fails now is tried again.
+      await listeners.lookAfter().catch(() => undefined);
+      await delay(OWNERS_PAUSE_MS);
+    }
+  })();
+  const leaving = delay(minutes * 30_000).then(listeners.leave);
+  const strikes = await work().finally(() => (isOver = true));
+  await Promise.all([looking, leaving]);
+  return strikes;
+}
 
 /** Faults that struck less often than they have to in a long run. */
 function fewOf(wanted: readonly string[], strikes: readonly Strike[]): string[] {

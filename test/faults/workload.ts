@@ -30,6 +30,7 @@ export interface Stop {
 }
 
 export interface Workload {
+  callers: readonly Caller[];
   creates: Create[];
   stops: Stop[];
   /** Answers that no client may ever see: 500, or a 5xx for what the client did wrong. */
@@ -81,6 +82,7 @@ export async function createWorkload(
   const callers = await Promise.all([1, 2, 3].map(() => Caller.create(limits)));
   for (const { key } of callers) world.exported.forbid(key, 'the API key of a caller');
   const workload: Workload = {
+    callers,
     creates: [],
     stops: [],
     offences: [],

@@ -38,6 +38,8 @@ const accepted = (creates: Create[]) =>
     create.answers.filter((answer) => answer && answer.status < 300).map((answer) => ({ create, answer })),
   );
 
+const NOTIFY_TABLES = ['events', 'alarms', 'webhook_endpoints', 'webhook_deliveries', 'mqtt_endpoints', 'outbox'];
+
 export const invariants: Invariant[] = [
   ...frameInvariants,
   ...stopInvariants,
@@ -204,13 +206,17 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I16',
-    says: 'Credentials of a stream address are in no log, row or event',
+    says: 'Credentials of a stream address, and paths of webhooks, are in no log, row or event',
     check: async ({ world, stores }) => {
       const folder = join(world.settings.localDir, 'log');
       const logs = readdirSync(folder).filter((file) =>
         readFileSync(join(folder, file), 'utf8').includes(world.canary),
       );
-      const tables = { tasks: ['tasks', 'task_moves', 'idempotency_keys', 'outbox'], inference: ['jobs'] };
+      const tables = {
+        tasks: ['tasks', 'task_moves', 'idempotency_keys', 'outbox'],
+        inference: ['jobs'],
+        notify: NOTIFY_TABLES,
+      };
       const found = Object.entries(tables).flatMap(([service, names]) =>
         names.map(async (table) => {
           const sql = `select 1 from ${table} as t where t::text like '%' || $1 || '%' limit 1`;

@@ -19,6 +19,8 @@ export interface Fault {
 export interface Struck {
   world: World;
   random: () => number;
+  /** Time that it has when it is the only fault of the run. */
+  lastsMs?: number | undefined;
   /** A note for the report: what exactly was hit. */
   note: (what: string) => void;
   /** Does something while nothing else holds `what`. */

@@ -5,8 +5,10 @@ import { backendFaults } from './backend-faults.ts';
 import { brokerFaults } from './broker-faults.ts';
 import { diskFaults } from './disk-faults.ts';
 import type { Fault } from './fault.ts';
+import { longOutage } from './long-outage.ts';
 import { objectStoreLies } from './object-store-lies.ts';
 import { processFaults } from './process-faults.ts';
+import { receiverFaults } from './receiver-faults.ts';
 import { storeFaults } from './store-faults.ts';
 import { systemFaults } from './system-faults.ts';
 
@@ -19,6 +21,8 @@ export const faults: Fault[] = [
   ...systemFaults,
   ...diskFaults,
   ...brokerFaults,
+  ...receiverFaults,
+  longOutage,
 ];
 
 const names = faults.map(({ name }) => name);
@@ -46,17 +50,23 @@ export function timesOf(names: readonly string[], strikes: readonly Strike[]): M
  */
 export async function breakThings(
   world: World,
-  options: { seed: number; atOnce: number; wantedOf: (strikes: readonly Strike[]) => readonly string[] },
+  options: {
+    seed: number;
+    atOnce: number;
+    wantedOf: (strikes: readonly Strike[]) => readonly string[];
+    /** Of the only fault of a run. */
+    lastsMs?: number | undefined;
+  },
 ): Promise<Strike[]> {
   const strikes: Strike[] = [];
   const held = new Set<string>();
-  const { wantedOf } = options;
+  const { wantedOf, lastsMs } = options;
   const bag = createBag(seeded(options.seed), { held, strikes, wantedOf });
   const lanes = Array.from({ length: options.atOnce }, async (_, lane) => {
     const random = seeded(options.seed * 31 + lane);
     while (wantedOf(strikes).length > 0) {
       const fault = bag.draw();
-      if (fault && !(await strike(world, { fault, random, held, strikes }))) bag.putBack(fault);
+      if (fault && !(await strike(world, { fault, random, held, strikes, lastsMs }))) bag.putBack(fault);
       await delay(200 + random() * 500);
     }
   });
@@ -69,9 +79,10 @@ interface Striking {
   random: () => number;
   held: Set<string>;
   strikes: Strike[];
+  lastsMs: number | undefined;
 }
 
-async function strike(world: World, { fault, random, held, strikes }: Striking): Promise<boolean> {
+async function strike(world: World, { fault, random, held, strikes, lastsMs }: Striking): Promise<boolean> {
   const notes: string[] = [];
   const from = Date.now();
   for (const one of fault.holds) held.add(one);
@@ -81,7 +92,7 @@ async function strike(world: World, { fault, random, held, strikes }: Striking):
     held.add(what);
     return work().finally(() => held.delete(what));
   };
-  const didStrike = await fault.strike({ world, random, note: (text) => void notes.push(text), hold });
+  const didStrike = await fault.strike({ world, random, lastsMs, note: (text) => void notes.push(text), hold });
   for (const one of fault.holds) held.delete(one);
   if (didStrike) strikes.push({ name: fault.name, holds: fault.holds, from, to: Date.now(), notes });
   return didStrike;

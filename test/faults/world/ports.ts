@@ -8,4 +8,5 @@ export const portBlocks = {
   hls: 196,
   rtsp: 197,
   moreBrokers: [198, 199],
+  mqtt: 224,
 } as const;

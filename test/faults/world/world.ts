@@ -20,6 +20,8 @@ import { testSettings } from '../../../deploy/local/test-copy.ts';
 import { bringUpForRun } from '../../../deploy/local/up.ts';
 import { startBackends } from './backends.ts';
 import type { Backends } from './backends.ts';
+import { startMqttBroker } from './broker.ts';
+import type { MqttBroker } from './broker.ts';
 import { makeDisks } from './disks.ts';
 import type { Disk, DiskOwner } from './disks.ts';
 import { createDatabase } from './database.ts';
@@ -30,6 +32,8 @@ import { portBlocks } from './ports.ts';
 import { startPlayer } from './player.ts';
 import type { Player } from './player.ts';
 import { listenersOf, startLinks } from './links.ts';
+import { startReceiver } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
 import type { Replica, Store } from './replicas.ts';
 import { startServices } from './system.ts';
 import type { System, SystemOptions } from './system.ts';
@@ -63,7 +67,11 @@ export interface World {
   /** Jobs that the scripted backend was made to forget. */
   forgotten: Set<string>;
   streams: Streams;
-  /** Part of every stream address; it may be seen nowhere. */
+  /** Of webhooks of all callers. */
+  receiver: Receiver;
+  /** Of all callers; undefined where there is none. */
+  mqtt: MqttBroker | undefined;
+  /** Part of every address of a stream or a receiver; it may be seen nowhere. */
   canary: string;
   /** What the services export, searched for secrets. */
   exported: Exported;
@@ -124,11 +132,13 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
   const exported = await receiveExported();
   exported.forbid(canary, 'part of a stream address, or the name of a file');
   const streams = await startStreams(settings);
+  const receiver = await startReceiver(random);
+  const mqtt = await startMqttBroker(settings, random);
   const system: System = await startServices({
     settings,
     infrastructure,
     links,
-    env: { ...exported.env, ...options.env },
+    env: { ...exported.env, ...receiver.env, ...options.env },
     workDirOf: (name) => (name === 'inference-1' ? disks.get('work')?.directory : undefined),
     secretsOf: options.secretsOf,
     asksReadiness: options.asksReadiness,
@@ -160,6 +170,8 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     backends: system.backends,
     forgotten: new Set(),
     streams,
+    receiver,
+    mqtt,
     canary,
     exported,
     inference: system.inference,
@@ -176,6 +188,8 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
       await Promise.all([
         scripted.close(),
         streams.close(),
+        receiver.close(),
+        mqtt?.close(),
         database.close(),
         exported.close(),
         s3.close(),

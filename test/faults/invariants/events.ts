@@ -1,0 +1,71 @@
+import { compareDeliveries } from '../events.ts';
+import type { Delivered } from '../events.ts';
+import type { Listeners } from '../listeners.ts';
+import type { State } from '../state.ts';
+import type { Invariant } from './invariant.ts';
+
+/** What has to hold of the logs of callers and of everything that reads them. */
+export function eventInvariants(listeners: Listeners): Invariant[] {
+  return [
+    {
+      id: 'log',
+      says: 'Every end of a task is in the log of its caller, and every alarm has ended with its task',
+      check: unlogged,
+    },
+    {
+      id: 'events',
+      says: 'Every event of the log reached each webhook receiver and MQTT subscriber that wants it, none altered: its signature held, and it has the id and the content that the log has',
+      check: async ({ world }) => {
+        await listeners.lookAfter();
+        await listeners.hurry();
+        const all = await compareDeliveries(world, listeners);
+        if (all.every(({ events }) => events === 0)) return ['no event was logged, so this shows nothing'];
+        return [
+          ...all.flatMap((one) => [...breachesOf(one, 'lost'), ...breachesOf(one, 'altered')]),
+          ...(world.receiver.redirected() > 0 ? ['a redirect was followed'] : []),
+        ];
+      },
+    },
+    {
+      id: 'only',
+      says: 'Nothing reached a receiver or subscriber that is in no log, and nothing after its endpoint was deleted or the key that made it revoked',
+      check: async ({ world }) => {
+        const all = await compareDeliveries(world, listeners);
+        const staying = all.filter(({ listener: { endpointId, left } }) => !left && /deleted|revoked/.test(endpointId));
+        return [
+          ...all.flatMap((one) => [...breachesOf(one, 'unknown'), ...breachesOf(one, 'late')]),
+          ...staying.map(({ listener }) => `${nameOf(listener)} never left`),
+        ];
+      },
+    },
+  ];
+}
+
+const nameOf = ({ door, owner, endpointId }: Delivered['listener']) => `${door} ${endpointId} of ${owner.subject}`;
+
+function breachesOf(one: Delivered, what: 'lost' | 'altered' | 'unknown' | 'late'): string[] {
+  const ids = one[what];
+  return ids.length === 0
+    ? []
+    : [`${nameOf(one.listener)}: ${ids.length} of ${one.events} ${what}: ${ids.slice(0, 3).join(', ')} …`];
+}
+
+async function unlogged({ stores }: State): Promise<string[]> {
+  const ended = await stores.query<{ task_id: string; status: string }>(
+    'tasks',
+    `select task_id, status from tasks
+      where kind <> 'image' and status in ('succeeded', 'stopped', 'failed', 'refunded')`,
+  );
+  const logged = await stores.query<{ task_id: string; type: string }>(
+    'notify',
+    `select task_id, type from events where type like 'task.%'`,
+  );
+  const known = new Set(logged.map(({ task_id, type }) => `${task_id} ${type}`));
+  const open = await stores.query<{ alarm_id: string }>('notify', `select alarm_id from alarms where state = 'open'`);
+  return [
+    ...ended
+      .filter(({ task_id, status }) => !known.has(`${task_id} task.${status}`))
+      .map(({ task_id, status }) => `task ${task_id}: no event says that it is ${status}`),
+    ...open.map(({ alarm_id }) => `alarm ${alarm_id} is open`),
+  ];
+}

@@ -18,7 +18,13 @@ import { isPortFree } from './wait.ts';
 export async function testSettings(settings: Settings, env: NodeJS.ProcessEnv): Promise<Settings> {
   const localDir = join(settings.localDir, 'test');
   const file = join(localDir, 'port-base');
-  const copy = (portBase: number): Settings => ({ ...settings, localDir, portBase, observe: false });
+  const copy = (portBase: number): Settings => ({
+    ...settings,
+    localDir,
+    portBase,
+    observe: false,
+    isThrowaway: true,
+  });
   const fixed = Number(env['VISION_TEST_PORT_BASE'] || 0);
   if (fixed > 0) return copy(fixed);
   const kept = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@vision/shared/logger';
 import { createQuotaClient } from '../quota-client.ts';
-import { createTestDatabase } from '@vision/shared/testing/postgres';
+import { createTestDatabase, migrationsOf } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { testPublicKeys, testSigner } from '@vision/shared/testing/service-keys';
 import { freePort } from '@vision/shared/testing/ports';
-import { migrateProcess, startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { startProcess, untilReady } from '@vision/shared/testing/service-process';
 import type { RunningProcess } from '@vision/shared/testing/service-process';
 
 export interface RealQuota {
@@ -34,7 +34,7 @@ export interface QuotaReplica {
 
 /** The quota service as a process, on a database of its own. */
 export async function startQuota({ kafka }: { kafka: TestKafka }): Promise<RealQuota> {
-  const database = await createTestDatabase([]);
+  const database = await createTestDatabase(await migrationsOf('quota'));
   const port = await freePort();
   const env = {
     HOST: '127.0.0.1',
@@ -45,7 +45,6 @@ export async function startQuota({ kafka }: { kafka: TestKafka }): Promise<RealQ
     LOG_LEVEL: 'info',
   };
   const url = `http://127.0.0.1:${port}`;
-  await migrateProcess('quota', { ...env, PORT: String(port), HEALTH_PORT: String(await freePort()) });
   const startOn = async (ownPort: number): Promise<RunningProcess> => {
     const healthPort = await freePort();
     const replica = startProcess('quota', { ...env, PORT: String(ownPort), HEALTH_PORT: String(healthPort) });

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { createDb } from '../db/knex.ts';
@@ -43,6 +44,16 @@ export async function createTestDatabase(
       });
     },
   };
+}
+
+/**
+ * Those of another service, for one that tests run beside their own: a process that migrates costs as much as one that
+ * serves.
+ */
+export async function migrationsOf(service: string): Promise<Migration[]> {
+  const list = new URL(`../../../../services/${service}/src/db/migrations/list.ts`, import.meta.url);
+  const { migrations } = (await import(fileURLToPath(list))) as { migrations: Migration[] };
+  return migrations;
 }
 
 const STALE_MS = 60 * 60_000;

@@ -1,14 +1,14 @@
-import { createTestDatabase } from '@vision/shared/testing/postgres';
+import { createTestDatabase, migrationsOf } from '@vision/shared/testing/postgres';
 import { freePort } from '@vision/shared/testing/ports';
 import { testS3 } from '@vision/objects/testing/s3';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
-import { migrateProcess, startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { startProcess, untilReady } from '@vision/shared/testing/service-process';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { storedFrames } from '../../../../test/support/stored-frames.ts';
 
 /** The results service as a process, on a database of its own: what becomes of the frames that jobs publish. */
 export async function startResultsProcess(kafka: TestKafka) {
-  const [database, s3] = await Promise.all([createTestDatabase([]), testS3()]);
+  const [database, s3] = await Promise.all([createTestDatabase(await migrationsOf('results')), testS3()]);
   const [port, healthPort] = [await freePort(), await freePort()];
   const env = {
     HOST: '127.0.0.1',
@@ -28,7 +28,6 @@ export async function startResultsProcess(kafka: TestKafka) {
     S3_ACCESS_KEY: s3.accessKey,
     S3_SECRET_KEY: s3.secretKey,
   };
-  await migrateProcess('results', env);
   const running = startProcess('results', env);
   await untilReady(running, healthPort);
   return {

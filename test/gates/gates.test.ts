@@ -18,18 +18,16 @@ describe('gates that read files one by one', () => {
   });
   afterAll(() => copy.remove());
 
-  test('lint fails for a doubled key', () => {
+  test('lint fails for a doubled key and for a doubled target of make', () => {
     copy.write('.doubled.json', '{ "scripts": { "format": "check", "format": "write" } }\n');
-    expectRed(gate('lint'), /\.doubled\.json: Map keys must be unique/);
-    copy.write('.doubled.json', '{}\n');
     copy.write('config/doubled.yaml', 'a:\n  b: 1\n  b: 2\n');
-    expectRed(gate('lint'), /config\/doubled\.yaml: Map keys must be unique/);
-    copy.write('config/doubled.yaml', 'a: 1\n');
-  });
-
-  test('lint fails for a doubled target of make', () => {
     copy.append('Makefile', '\nup:\n\t@true\n');
-    expectRed(gate('lint'), /Makefile:\d+: warning: overriding recipe for target 'up'/);
+    const outcome = gate('lint');
+    expectRed(outcome, /\.doubled\.json: Map keys must be unique/);
+    expectRed(outcome, /config\/doubled\.yaml: Map keys must be unique/);
+    expectRed(outcome, /Makefile:\d+: warning: overriding recipe for target 'up'/);
+    copy.write('.doubled.json', '{}\n');
+    copy.write('config/doubled.yaml', 'a: 1\n');
     copy.replace('Makefile', '\nup:\n\t@true\n', '');
   });
 
@@ -90,33 +88,27 @@ describe('gates that read the whole repository', () => {
     copy = RepositoryCopy.ofEverything();
   });
 
-  test(
-    'docs fails for a generated document that is stale',
-    () => {
+  // It reads everything: one run meets all that it has to name.
+  describe('docs', () => {
+    let outcome: Outcome;
+    beforeAll(() => {
       copy.append('docs/env.md', '\nThis is written by hand.\n');
-      expectRed(gate('docs'), /do not follow the code any more[^]*docs\/env\.md/);
-      copy.replace('docs/env.md', '\nThis is written by hand.\n', '');
-    },
-    PATIENCE_MS,
-  );
+      copy.append('docs/flow.md', '\nSee `services/quota/src/domain/nowhere.ts`.\nA store that is away.\n');
+      outcome = gate('docs');
+    }, PATIENCE_MS);
 
-  test(
-    'docs fails for a document that names a file that does not exist',
-    () => {
-      copy.append('docs/flow.md', '\nSee `services/quota/src/domain/nowhere.ts`.\n');
-      expectRed(gate('docs'), /docs\/flow\.md.*nowhere\.ts/);
-    },
-    PATIENCE_MS,
-  );
+    test('docs fails for a generated document that is stale', () => {
+      expectRed(outcome, /do not follow the code any more[^]*docs\/env\.md/);
+    });
 
-  test(
-    'docs fails for a phrase that has a plain one',
-    () => {
-      copy.replace('docs/flow.md', '\nSee `services/quota/src/domain/nowhere.ts`.\n', '\nA store that is away.\n');
-      expectRed(gate('docs'), /docs\/flow\.md: "is away": write "is unavailable"/);
-    },
-    PATIENCE_MS,
-  );
+    test('docs fails for a document that names a file that does not exist', () => {
+      expectRed(outcome, /docs\/flow\.md.*nowhere\.ts/);
+    });
+
+    test('docs fails for a phrase that has a plain one', () => {
+      expectRed(outcome, /docs\/flow\.md: "is away": write "is unavailable"/);
+    });
+  });
 
   test(
     'deps fails for an export that is not used',

@@ -16,6 +16,8 @@ export interface Step {
   isOnDemand?: true;
   /** Reads the sources and nothing else; runs together with its neighbours, as each of them uses one core. */
   isStatic?: true;
+  /** It keeps one core busy, and the step behind it waits for most of its time: they run together. */
+  isBesideNext?: true;
 }
 
 const resultsDir = join(readSettings().localDir, 'test/results');
@@ -43,13 +45,19 @@ export const steps: Step[] = [
     programs: ['promtool', 'alertmanager', 'amtool'],
     command: jest('rules', '--maxWorkers=2'),
   },
-  { name: 'gates', needs: 'nothing', programs: ['promtool'], command: jest('gates', '--runInBand') },
   {
     name: 'integration',
     needs: 'infrastructure',
     programs: ['openssl', 'mosquitto'],
     // These wait more than half of their time: for leases, answers and processes.
     command: jest('integration', '--maxWorkers=6'),
+  },
+  {
+    name: 'gates',
+    needs: 'nothing',
+    programs: ['promtool'],
+    command: jest('gates', '--runInBand'),
+    isBesideNext: true,
   },
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },

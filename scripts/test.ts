@@ -46,7 +46,7 @@ try {
   // From here on nothing is installed: steps run several workers at once.
   process.env['VISION_INSTALL'] = 'never';
   await Promise.all(chosen.filter(({ isStatic }) => isStatic).map(runStep));
-  for (const step of chosen) if (!run.interrupted && !step.isStatic) await runStep(step);
+  for (const together of inTurn(chosen)) if (!run.interrupted) await Promise.all(together.map(runStep));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   outcome.failed += 1;
@@ -68,6 +68,19 @@ function chosenSteps(names: string[]): Step[] {
     if (!step) throw new Error(`Steps: ${steps.map((known) => known.name).join(', ')}`);
     return step;
   });
+}
+
+/** The steps that are not static, each with those that run beside it. */
+function inTurn(chosen: readonly Step[]): Step[][] {
+  const turns: Step[][] = [];
+  let beside: Step[] = [];
+  for (const step of chosen.filter(({ isStatic }) => !isStatic)) {
+    beside.push(step);
+    if (step.isBesideNext) continue;
+    turns.push(beside);
+    beside = [];
+  }
+  return beside.length > 0 ? [...turns, beside] : turns;
 }
 
 async function runStep(step: Step): Promise<void> {

@@ -7,6 +7,7 @@ import { fail } from '@vision/contracts/errors';
 import type { AppError } from '@vision/contracts/errors';
 import type { Caller } from './caller.ts';
 import { ClientGoneError } from '../upstream/ended-call.ts';
+import { adviceOnValue } from './invalid-value.ts';
 import { readJson } from './json-body.ts';
 import { underDeadline } from './request-deadline.ts';
 import { noteOutcome } from './server-span.ts';
@@ -178,10 +179,12 @@ export function parsePart(
   reasons: Record<string, InvalidReason> = {},
 ): unknown {
   if (!schema) return input;
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: (issue) => adviceOnValue(issue, part === 'query') });
   if (parsed.success) return parsed.data;
-  if (part === 'path') throw fail.notFound('There is no such resource.');
   const issue = parsed.error.issues[0];
+  if (part === 'path') {
+    throw fail.notFound(`There is no such resource. ${sentence(String(issue?.path[0] ?? ''), issue?.message)}`);
+  }
   const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : undefined;
   const field = [...(issue?.path ?? []), ...(unknownKeys?.slice(0, 1) ?? [])].map(String).join('.').slice(0, 200);
   const reason = unknownKeys ? 'unknown_field' : (ownReason(issue, reasons) ?? (`${part}_invalid` as const));

@@ -104,6 +104,19 @@ test('the history of a span of time comes in the order that is asked for, page b
   expect((await list(subject, `?created_before=0000-01-01T00:00:00Z`)).body.items).toEqual([]);
 });
 
+test('refuses a cursor of the other order', async () => {
+  const subject = randomUUID();
+  await tasks.create({ subject });
+  await tasks.create({ subject });
+  const newest = (await list(subject, '?limit=1')).body.next_cursor;
+  const oldest = (await list(subject, '?limit=1&order=oldest')).body.next_cursor;
+  const refused = [400, { reason: 'cursor_invalid', field: 'cursor' }];
+  for (const query of [`?order=oldest&cursor=${newest}`, `?cursor=${oldest}`]) {
+    const { status, body } = await list(subject, query);
+    expect([status, body.details]).toEqual(refused);
+  }
+});
+
 test('a cursor is of use to its subject alone and cannot be forged', async () => {
   const subject = randomUUID();
   await tasks.create({ subject });

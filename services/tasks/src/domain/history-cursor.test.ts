@@ -3,6 +3,7 @@ import { createSecretBox, secretKeys } from '@vision/shared/secret-box';
 import { historyCursor, readHistoryCursor } from './history-cursor.ts';
 
 const task = '01900000-0000-7000-8000-000000000001';
+const acme = { subject: 'acme', order: 'newest' } as const;
 const boxOf = (keys: string) => createSecretBox(secretKeys.parse(keys));
 const fresh = `2:${Buffer.alloc(32, 2).toString('base64')}`;
 /** Cursors were once made with the key of stream addresses; this is such a key, and a cursor of that time. */
@@ -13,23 +14,24 @@ const formerCursor = [
 ].join('');
 
 test('a cursor made with an earlier key opens as long as the key is listed', () => {
-  expect(readHistoryCursor(boxOf(`${fresh},${former}`), 'acme', formerCursor)).toBe(task);
-  expect(() => readHistoryCursor(boxOf(fresh), 'acme', formerCursor)).toThrow(
+  expect(readHistoryCursor(boxOf(`${fresh},${former}`), acme, formerCursor)).toBe(task);
+  expect(() => readHistoryCursor(boxOf(fresh), acme, formerCursor)).toThrow(
     expect.objectContaining({ reason: 'cursor_invalid' }),
   );
 });
 
 test('the first key makes cursors', () => {
-  const cursor = historyCursor(boxOf(`${fresh},${former}`), 'acme', task);
-  expect(readHistoryCursor(boxOf(fresh), 'acme', cursor)).toBe(task);
+  const cursor = historyCursor(boxOf(`${fresh},${former}`), acme, task);
+  expect(readHistoryCursor(boxOf(fresh), acme, cursor)).toBe(task);
 });
 
-const cursor = historyCursor(boxOf(fresh), 'acme', task);
+const cursor = historyCursor(boxOf(fresh), acme, task);
 const text = Buffer.from(cursor, 'base64url').toString();
 
 test.each([
-  ['of another subject', historyCursor(boxOf(fresh), 'other', task)],
-  ['made with another key', historyCursor(boxOf(`2:${Buffer.alloc(32, 3).toString('base64')}`), 'acme', task)],
+  ['of another subject', historyCursor(boxOf(fresh), { ...acme, subject: 'other' }, task)],
+  ['of the other order', historyCursor(boxOf(fresh), { ...acme, order: 'oldest' }, task)],
+  ['made with another key', historyCursor(boxOf(`2:${Buffer.alloc(32, 3).toString('base64')}`), acme, task)],
   ['with another task', Buffer.from(text.replace('0001|', '0002|')).toString('base64url')],
   ['with another version', Buffer.from(text.replace('|2:', '|1:')).toString('base64url')],
   ['with something behind it', `${cursor}x`],
@@ -38,17 +40,17 @@ test.each([
   ['with more in it', Buffer.from(`${text}|`).toString('base64url')],
   ['in words', 'next'],
 ])('a cursor %s is refused', (_how, forged) => {
-  expect(() => readHistoryCursor(boxOf(fresh), 'acme', forged)).toThrow(
+  expect(() => readHistoryCursor(boxOf(fresh), acme, forged)).toThrow(
     expect.objectContaining({ reason: 'cursor_invalid' }),
   );
 });
 
 test('a cursor is read in exactly the text that was given', () => {
   // Of a length that leaves unused bits in the last character.
-  const given = historyCursor(boxOf(fresh), 'subject', '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10');
+  const given = historyCursor(boxOf(fresh), acme, '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10');
   const bytes = Buffer.from(given, 'base64url');
   const others = [`${given} `, `${given}!`, bytes.toString('base64'), bytes.toString('hex')];
   for (const other of others.filter((spelling) => spelling !== given)) {
-    expect(() => readHistoryCursor(boxOf(fresh), 'subject', other)).toThrow('next_cursor');
+    expect(() => readHistoryCursor(boxOf(fresh), acme, other)).toThrow('next_cursor');
   }
 });

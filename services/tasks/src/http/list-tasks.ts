@@ -20,7 +20,7 @@ const query = z.strictObject({
   cursor: z.string().max(500).optional().describe('`next_cursor` of the previous page'),
   limit: z
     .string()
-    .regex(/^\d{1,3}$/)
+    .regex(/^\d{1,3}$/, `Send a whole number from 1 to ${MAX_LIMIT}`)
     .transform(Number)
     .pipe(z.int().min(1).max(MAX_LIMIT))
     .default(DEFAULT_LIMIT),
@@ -36,7 +36,7 @@ const query = z.strictObject({
   order: z
     .enum(['newest', 'oldest'])
     .default('newest')
-    .describe('Order of creation; must be the same for all pages of a list'),
+    .describe('Order of creation. Send the same for all pages of a list: a cursor works with no other'),
 });
 
 /** For the document only: numbers and instants in a query arrive as text. */
@@ -60,6 +60,8 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
       method: 'get',
       path: '/v1/vision/tasks',
       summary: 'Lists video tasks and image calls',
+      description:
+        'Returns your tasks and image calls until their results expire. Filters may change from page to page.',
       tag: 'Video tasks',
       audience: 'public',
       query,
@@ -68,10 +70,15 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
         200: {
           description: 'Page of tasks',
           schema: page,
-          example: { items: [{ ...exampleTask('running'), kind: 'video', client_ref: 'gate-3' }], next_cursor: '' },
+          example: {
+            items: [{ ...exampleTask('running'), kind: 'video', client_ref: 'yard-gate-3' }],
+            next_cursor: '',
+          },
         },
       },
-      refusalExamples: () => [refusalOf(() => readHistoryCursor({ matches: () => false }, '', 'x'))],
+      refusalExamples: () => [
+        refusalOf(() => readHistoryCursor({ matches: () => false }, { subject: '', order: 'newest' }, 'x')),
+      ],
     },
     async ({ query: asked, caller }) => {
       const { tasks, nextCursor } = await listTasks(deps, {

@@ -13,12 +13,12 @@ export async function listTasks(
   { db, cursorBox }: Pick<Deps, 'db' | 'cursorBox'>,
   { cursor, ...page }: ListInput,
 ): Promise<{ tasks: VisibleTask[]; nextCursor: string }> {
-  const afterTaskId = cursor ? readHistoryCursor(cursorBox, page.subject, cursor) : undefined;
+  const afterTaskId = cursor ? readHistoryCursor(cursorBox, page, cursor) : undefined;
   const found = await listVisibleTasks(db, { ...page, limit: page.limit + 1, afterTaskId });
   const tasks = found.slice(0, page.limit);
   const last = tasks.at(-1);
   return {
     tasks,
-    nextCursor: last && found.length > page.limit ? historyCursor(cursorBox, page.subject, last.taskId) : '',
+    nextCursor: last && found.length > page.limit ? historyCursor(cursorBox, page, last.taskId) : '',
   };
 }

@@ -82,6 +82,11 @@ export function refusalOfParser(form: FormShape, error: unknown): AppError {
 }
 
 function unknownField({ files, values }: FormShape, name = ''): AppError {
-  const known = [files.field, ...values].map((field) => `"${field}"`).join(' and ');
-  return fail.requestInvalid('unknown_field', `Only ${known} are accepted.`, { field: name.slice(0, 100) });
+  return fail.requestInvalid('unknown_field', unknownFieldMessage(), { field: name.slice(0, 100) });
+
+  function unknownFieldMessage(): string {
+    if (name === files.field) return `Send "${name}" as a file, with a file name.`;
+    if (values.includes(name)) return `Send "${name}" as a value, without a file name.`;
+    return `Only ${[files.field, ...values].map((field) => `"${field}"`).join(' and ')} are accepted.`;
+  }
 }

@@ -90,6 +90,16 @@ test.each<[string, string, string]>([
   expect(await reasonOf(form)).toBe(reason);
 });
 
+test.each([
+  ['a file sent as a value', part('files', 'x'), 'Send "files" as a file, with a file name.'],
+  ['a value sent as a file', file('x').replace('name="files"', 'name="note"'), 'Send "note" as a value'],
+  ['an unknown field', part('other', 'x'), 'Only "files" and "note" are accepted.'],
+])('says what to do about %s', async (_what, body, message) => {
+  const { req, form } = await open(formWith(keep));
+  req.end(body + END);
+  await expect(form).rejects.toThrow(message);
+});
+
 test('a form that ends in the middle of a file is malformed', async () => {
   const { req, form } = await open(formWith(keep));
   req.end(file('abc').slice(0, -4));

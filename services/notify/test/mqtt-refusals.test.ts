@@ -22,6 +22,7 @@ test.each([
   ['on port 22', { url: 'mqtts://8.8.8.8:22' }, 'mqtt_url_invalid'],
   ['with a wildcard in its prefix', { url: 'mqtts://broker.example.org', topic_prefix: 'a/+' }, 'body_invalid'],
   ['with a system topic', { url: 'mqtts://broker.example.org', topic_prefix: '$SYS' }, 'body_invalid'],
+  ['with a NUL in its user name', { url: 'mqtts://broker.example.org', login: { username: 'a\0' } }, 'body_invalid'],
   [
     'with no key',
     { url: 'mqtts://broker.example.org', login: { certificate: 'x', private_key: 'y' } },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedText } from '@vision/contracts/stored-text';
 import { TOPIC_PREFIX } from '../domain/mqtt-topic.ts';
 import { mqttDisabledReasons, mqttFailures } from '../domain/mqtt-failure.ts';
 import type { ShownMqttEndpoint } from '../use-cases/show-mqtt-endpoint.ts';
@@ -9,7 +10,8 @@ const pem = (what: string) => z.string().max(MAX_PEM).describe(`${what}, PEM`);
 
 const passwordLogin = z
   .strictObject({
-    username: z.string().min(1).max(256).describe('User name'),
+    // MQTT 3.1.1 forbids NUL in text, and a broker closes the connection that sends one.
+    username: storedText(256).min(1).describe('User name'),
     password: z.string().max(1024).optional().describe('Password. It is never returned'),
   })
   .meta({ id: 'MqttPasswordLogin' });
@@ -27,7 +29,9 @@ export const topicPrefixField = z
   .describe('Beginning of all topics: up to eight parts of letters, digits and `._:-`, separated by `/`');
 
 export const loginField = z
-  .union([passwordLogin, certificateLogin])
+  .union([passwordLogin, certificateLogin], {
+    error: 'Send username and password, certificate and private_key, or null',
+  })
   .nullable()
   .optional()
   .describe(

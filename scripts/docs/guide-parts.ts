@@ -6,8 +6,15 @@ import { retentionConfig } from '@vision/shared/config';
 import { MAX_JSON_BYTES } from '@vision/shared/http/json-body';
 import { configSchema as gatewayConfig, constants } from '../../services/gateway/src/config.ts';
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../../services/images/src/domain/upload-rules.ts';
+import { LINK_SECONDS } from '../../services/gateway/src/domain/link.ts';
+import { configSchema as resultsConfig } from '../../services/results/src/config.ts';
+import { MOST_BACKTEST_MS } from '../../services/results/src/domain/backtest.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../services/results/src/domain/result-query.ts';
+import { MAX_BUCKETS } from '../../services/results/src/domain/timeline-query.ts';
+import { configSchema as tasksConfig } from '../../services/tasks/src/config.ts';
 import { MAX_VIDEO_BYTES } from '../../services/tasks/src/http/video-meter.ts';
+import { configSchema as notifyConfig } from '../../services/notify/src/config.ts';
+import { TESTS_PER_MINUTE } from '../../services/notify/src/use-cases/test-webhook-endpoint.ts';
 import { MAX_MQTT_ENDPOINTS } from '../../services/notify/src/domain/mqtt-broker.ts';
 import type { Generators } from './guide.ts';
 
@@ -66,7 +73,14 @@ function limits(): string[][] {
       'Pace of a client',
       `at least ${pace.parse(undefined) / 1024} KiB/s over ${constants.CLIENT_PACE_WINDOW_MS / 1000} s`,
     ],
+    ['Stream probes per minute', `${tasksConfig.shape.STREAM_PROBES_PER_MINUTE.parse(undefined)} per subject \\*\\*`],
+    ['Test events of webhooks per minute', `${TESTS_PER_MINUTE} per subject`],
+    ['Span of a backtest', `${MOST_BACKTEST_MS / 3_600_000} hours`],
+    ['Buckets of a timeline', MAX_BUCKETS.toLocaleString('en')],
+    ['Validity of a link', `${LINK_SECONDS.least} s to ${LINK_SECONDS.most / 3600} hours`],
     ['Retention of results and images', `${retentionConfig.RETENTION_DAYS.parse(undefined)} days`],
+    ['Retention of images of tracks', `${resultsConfig.shape.SNAPSHOT_DAYS.parse(undefined)} days \\*\\*`],
+    ['Retention of events, alarms and deliveries', `${notifyConfig.shape.EVENT_DAYS.parse(undefined)} days \\*\\*`],
   ];
 }
 
@@ -77,9 +91,9 @@ const advice: Record<string, string> = {
   400: 'Correct the request. This includes a body that is too large or of another media type.',
   401: 'Check the API key.',
   403: 'Send a key that has the scope; `details.scope` names it. A retry does not help.',
-  404: 'The task does not exist or is not yours, or the address does not exist.',
+  404: 'The resource does not exist, was deleted or is not yours, or the address does not exist. `snapshot_not_yet`: retry.',
   405: 'Use a method that the header `Allow` names.',
-  409: 'Nothing as it is: the task has ended, the endpoint is disabled, or a limit is reached.',
+  409: 'Read `details.reason`: the task has already ended or has not ended yet, the endpoint is disabled, or a limit is reached. The unchanged request does not help.',
   416: 'Request a range within the content; the header `Content-Range` says its size.',
   429: 'Send the same request again after `Retry-After` seconds, a create request with the same key.',
   500: 'The service has a defect. Repeat a create request with the same key only.',

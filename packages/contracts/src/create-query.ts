@@ -21,9 +21,9 @@ export const createVideoQuery = createQuery.extend({
   snapshots: snapshotMode
     .optional()
     .describe(
-      'Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from ' +
-        'beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the ' +
-        'request: a repeat with another value is rejected.',
+      '`tracks`: an image of each track is stored and, for streams, live snapshots are answered. `off`: neither. It ' +
+        'cannot be changed later. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of ' +
+        'the request: a repeat with another value is rejected.',
     ),
 });
 
@@ -41,8 +41,8 @@ export const createStreamQuery = createVideoQuery.extend({
     .meta({ type: 'integer', minimum: giveUpBounds.minS, maximum: giveUpBounds.maxS })
     .describe(
       'Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 ' +
-        '(`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes takes capacity only ' +
-        'for single connections, about once a minute while there is capacity; the task stays `running`. `GET …/source` ' +
+        '(`SOURCE_GIVE_UP_MS` of the operator). After ten minutes without a frame the task stays `running` but holds no ' +
+        'capacity: the service connects about once a minute, when there is capacity for it. `GET …/source` ' +
         'says when the last frame came and when the task fails: after ten minutes where the inference backend does not ' +
         'have this feature, as during an upgrade. It is part of the request: a repeat with another value ' +
         'is rejected.',

@@ -49,7 +49,7 @@ export const publicReasons = {
       'The region is not a polygon of 3 to 16 corners, each 0 to 1, whose edges do not cross or touch each other.',
     rule_invalid: 'The condition, the scope, the schedule or the interval of an alarm rule is invalid.',
     time_zone_unknown: 'The schedule of an alarm rule names no IANA time zone.',
-    too_many_buckets: 'The time has too many buckets of this size; send a larger `bucket_ms`.',
+    too_many_buckets: 'The time has too many buckets of this size; send a larger `bucket_ms` or a shorter time.',
     webhook_url_invalid:
       '`url` is missing, malformed, or names a scheme, user, host or port that is not allowed for webhooks.',
     mqtt_url_invalid:

@@ -34,7 +34,8 @@ export const createLinkRoute = ({ linkBox }: Pick<Deps, 'linkBox'>) =>
       summary: 'Creates a link that needs no API key',
       description:
         'The link reads one path for clients that cannot send a header, such as `<video>` and `<img>`. Everyone who has it can ' +
-        'read the path until it expires or the API key that created it is revoked.',
+        'read the path until it expires or the API key that created it is revoked. The content is looked up when the link is ' +
+        'used, so a link can be created for a task that does not exist.',
       tag: 'Links',
       audience: 'public',
       body,

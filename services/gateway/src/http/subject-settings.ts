@@ -7,7 +7,9 @@ import type { Deps } from '../use-cases/deps.ts';
 
 const settings = z
   .strictObject({
-    snapshots: snapshotMode.describe('Whether images of videos are available for new video tasks: `tracks` or `off`'),
+    snapshots: snapshotMode.describe(
+      '`tracks`: new video tasks store an image of each track and, for streams, answer live snapshots. `off`: neither',
+    ),
   })
   .meta({ id: 'Settings', description: 'Settings of the subject of the API key' });
 

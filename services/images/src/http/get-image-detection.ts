@@ -1,7 +1,7 @@
 import { taskPath } from '@vision/contracts/ids';
-import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { imageCallNotFound } from '../use-cases/get-image-call.ts';
 import { getImageDetection } from '../use-cases/get-image-detection.ts';
 import { exampleStoredDetection, storedDetection, toStoredDetection } from './image-detection-view.ts';
 
@@ -12,12 +12,14 @@ export const getImageDetectionRoute = (deps: Pick<Deps, 'db'>) =>
       method: 'get',
       path: '/v1/vision/image-detections/{task_id}',
       summary: 'Returns the detections of an earlier image call',
-      description: 'Available until `result_expires_at`. Reading is not charged.',
+      description:
+        'Returns the detections until `result_expires_at`. Reading is not charged. Frames of a video task are at ' +
+        '`/v1/vision/tasks/{task_id}/results`.',
       tag: 'Images',
       audience: 'public',
       params: taskPath,
       responses: { 200: { description: 'The image call', schema: storedDetection, example: exampleStoredDetection } },
-      refusalExamples: () => [fail.notFound('There is no such task.', 'task_not_found')],
+      refusalExamples: () => [imageCallNotFound()],
     },
     async ({ params, caller }) => {
       const found = await getImageDetection(deps, { subject: caller.subject, taskId: params.task_id });

@@ -74,7 +74,7 @@ function macWith(secret: string, label: string) {
 export const cursorInvalid = () =>
   fail.requestInvalid(
     'cursor_invalid',
-    'cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.',
+    'cursor: send the cursor of an earlier page of this list, with the same order, or the id of an event of its stream.',
     {
       field: 'cursor',
     },

@@ -13,7 +13,9 @@ export const deleteAlarmRuleRoute = (deps: Pick<Deps, 'db' | 'signals' | 'wakeRe
       method: 'delete',
       path,
       summary: 'Deletes an alarm rule',
-      description: 'Closes the open alarms of the rule within seconds. Its alarms stay. A repeat changes nothing.',
+      description:
+        'Closes the open alarms of the rule within seconds; its alarms stay readable. A repeat answers 404 ' +
+        '`rule_not_found`, which also means that the rule is gone.',
       tag: 'Alarms',
       audience: 'public',
       params: paramsOf(path),

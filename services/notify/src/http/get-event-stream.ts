@@ -33,9 +33,10 @@ export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams
       description:
         'Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the ' +
         'cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ' +
-        'ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, ' +
-        '`EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for ' +
-        'those that expired, or that a restored log lacks. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.',
+        'ten minutes, during updates, and when the API key is no longer valid. Reconnect with `Last-Event-ID` within the ' +
+        'retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice. ' +
+        'Later, the first event is `events.missed`: it stands for those that expired, or that a restored log lacks. ' +
+        'Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.',
       tag: 'Events',
       audience: 'public',
       endsWithDeadline: false,

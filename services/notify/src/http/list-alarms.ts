@@ -21,7 +21,7 @@ const query = z.strictObject({
   cursor: z.string().max(500).optional().describe('Cursor of an earlier page'),
   limit: z
     .string()
-    .regex(/^\d{1,3}$/)
+    .regex(/^\d{1,3}$/, `Send a whole number from 1 to ${MAX_EVENTS}`)
     .transform(Number)
     .pipe(z.int().min(1).max(MAX_EVENTS))
     .default(DEFAULT_EVENTS),

@@ -43,7 +43,7 @@ export const listEventsRoute = (deps: Pick<Deps, 'cursors' | 'db'>) =>
       operation: 'listEvents',
       method: 'get',
       path: '/v1/vision/events',
-      summary: 'List events of your tasks',
+      summary: 'Lists events of your tasks',
       description:
         'Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). ' +
         'No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the ' +

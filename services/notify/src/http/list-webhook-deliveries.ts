@@ -64,7 +64,7 @@ const example: z.infer<typeof page> = {
     {
       delivery_id: '019cf0a3-7d11-7f00-8a11-4c0d2b7e8c13',
       event_id: '019cf0a3-60f2-7a10-8c44-1f0d2b7e8c10',
-      type: 'task.failed',
+      type: 'webhook_endpoint.test',
       state: 'pending',
       attempts: [{ at: '2026-03-15T08:30:01.400Z', outcome: 'http_status', status: 503, duration_ms: 84 }],
       next_at: '2026-03-15T08:30:06.300Z',

@@ -58,9 +58,13 @@ export const putMqttEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' | 'wakeM
         'Creates the endpoint, or replaces all its settings; repeating the request changes nothing. The service ' +
         'connects to the broker by MQTT 3.1.1 and publishes the events that follow, in their order, with QoS 1 and ' +
         'without retain; it subscribes to nothing. The topic is `<topic_prefix>/<type>/<camera>`, where the camera is ' +
-        'the `client_ref` or, without one, the `task_id`; the payload is the event as in `GET /v1/vision/events`. An ' +
-        'event counts as published when the broker has acknowledged it, and may arrive more than once under the same ' +
-        '`event_id`. After a failure the service connects again, at first after a second, later every five minutes.',
+        'the `client_ref` or, without one, the `task_id`; events that are about no task have the topic ' +
+        '`<topic_prefix>/<type>`. The payload is the event as in `GET /v1/vision/events`. An event counts as published ' +
+        'when the broker has acknowledged it, and may arrive more than once under the same `event_id`. After a failure ' +
+        'the service connects again, at first after a second, later every five minutes. An endpoint belongs to the API ' +
+        'key that sent this request last: within 10 s after that key is revoked, or after your last key has expired, ' +
+        'the endpoint is disabled, and an event says so. To replace a key, send this request with the new key before ' +
+        'you revoke the old one.',
       tag: 'MQTT',
       audience: 'public',
       params: paramsOf(PATH),

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { enabledEndpoint } from './show-endpoint.ts';
 
 /** Test events of a subject within a minute. */
-const TESTS_PER_MINUTE = 6;
+export const TESTS_PER_MINUTE = 6;
 
 /** Logs a test event and sends it to one endpoint. @returns the id of its delivery */
 export async function testWebhookEndpoint(

@@ -69,6 +69,8 @@ function macWith(secret: string, label: string) {
 
 /** A cursor that was changed, or that another task gave. */
 export const cursorInvalid = () =>
-  fail.requestInvalid('cursor_invalid', 'cursor: send next_cursor or resume_cursor of an answer for this task.', {
-    field: 'cursor',
-  });
+  fail.requestInvalid(
+    'cursor_invalid',
+    'cursor: send the cursor of an earlier page of this list and task, with the same order, or the id of an event.',
+    { field: 'cursor' },
+  );

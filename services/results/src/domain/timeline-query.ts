@@ -63,6 +63,10 @@ export function rangeOf(
 
 /** The refusal of a range with too many buckets. */
 export const tooManyBuckets = (most = MAX_BUCKETS) =>
-  fail.requestInvalid('too_many_buckets', `At most ${most} buckets of this size; send a larger bucket_ms.`, {
-    field: 'bucket_ms',
-  });
+  fail.requestInvalid(
+    'too_many_buckets',
+    `At most ${most} buckets of this size; send a larger bucket_ms or a shorter time.`,
+    {
+      field: 'bucket_ms',
+    },
+  );

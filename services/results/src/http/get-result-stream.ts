@@ -37,8 +37,9 @@ export const getResultStreamRoute = (deps: StreamDeps) =>
       description:
         'Sends each frame as a server-sent event `frame` as soon as it is stored: `data` is a ResultFrame, `id` the ' +
         'cursor behind it. After the last frame of an ended task comes `end` with the `status` of the task; ' +
-        'reconnecting then returns 204. The service closes a stream after about ten minutes, and during updates: ' +
-        'reconnect with `Last-Event-ID`, and you miss no frame and receive none twice. A comment is sent every 10 s.',
+        'reconnecting then returns 204. With `to_ms` the stream also stays open until the task has ended. The service ' +
+        'closes a stream after about ten minutes, during updates, and when the API key is no longer valid. Reconnect ' +
+        'with `Last-Event-ID`, and you miss no frame and receive none twice. A comment is sent every 10 s.',
       tag: 'Results',
       audience: 'public',
       endsWithDeadline: false,

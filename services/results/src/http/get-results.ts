@@ -74,6 +74,9 @@ export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' |
       method: 'get',
       path: '/v1/vision/tasks/{task_id}/results',
       summary: 'Returns result frames of a video task, while it runs or after it has ended',
+      description:
+        'Frames without objects are returned too, unless `skip_empty` is sent. A task that was created a moment ago has ' +
+        'none yet: the page is empty.',
       tag: 'Results',
       audience: 'public',
       params: taskPath,

@@ -12,7 +12,7 @@ export const getTrackRoute = (deps: Omit<TrackDeps, 'trackCursors'>) =>
       operation: 'getTrack',
       method: 'get',
       path: '/v1/vision/tasks/{task_id}/tracks/{track_id}',
-      summary: 'Return one track of a video task',
+      summary: 'Returns one track of a video task',
       tag: 'Tracks',
       audience: 'public',
       // Any other id is answered as one that names no track.

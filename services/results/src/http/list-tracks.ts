@@ -57,7 +57,7 @@ export const listTracksRoute = (deps: TrackDeps) =>
       operation: 'listTracks',
       method: 'get',
       path: '/v1/vision/tasks/{task_id}/tracks',
-      summary: 'List the tracks of a video task',
+      summary: 'Lists the tracks of a video task',
       tag: 'Tracks',
       audience: 'public',
       params: taskPath,

@@ -9,7 +9,7 @@ import { taskParams, taskRefusals } from './task-view.ts';
 const deletion = z
   .object({
     task_id: z.uuid(),
-    deleted_at: z.iso.datetime().describe('Time from which nothing of the task can be read'),
+    deleted_at: z.iso.datetime().describe('Time of the deletion'),
   })
   .meta({ id: 'TaskDeletion', description: 'Deleted task or image call' });
 
@@ -23,10 +23,11 @@ export const deleteTaskRoute = (deps: Pick<Deps, 'db' | 'images' | 'logger' | 'r
       path: '/v1/vision/tasks/{task_id}',
       summary: 'Deletes an ended task or an image call',
       description:
-        'Deletes results, tracks, the uploaded video or images, and the task itself. The task cannot be read after the ' +
-        'response. Its results neither, unless the service that has them is unavailable: then as soon as it is back. ' +
-        'Stored copies and its events are removed in the background. Units are not returned. A repeat returns the same ' +
-        'response, and a create request with the `Idempotency-Key` of the task is rejected with 404.',
+        'Deletes the task with its results, tracks, alarms, and uploaded video or images. After the response the task ' +
+        'cannot be read, nor can its results: only if a part of the service was unavailable during the request, results ' +
+        'can be read for some seconds after it is back. Stored copies, events and alarms are removed in the background. ' +
+        'Units are not returned. A repeat returns the same response. A create request with the `Idempotency-Key` of the ' +
+        'task is rejected with 404 `task_not_found`.',
       tag: 'Video tasks',
       audience: 'public',
       params: taskParams,

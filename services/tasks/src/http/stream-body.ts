@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createStreamQuery } from '@vision/contracts/create-query';
 import { fail } from '@vision/contracts/errors';
 import { parseStreamUrl } from '@vision/streams/stream-url';
 import type { StreamUrl } from '@vision/streams/stream-url';
@@ -12,6 +13,8 @@ export const streamUrl = z
       'IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that ' +
       'streams commonly use.',
   );
+
+const isQueryField = (field: string) => Object.hasOwn(createStreamQuery.shape, field);
 
 interface StreamBody {
   stream_url: string;
@@ -35,9 +38,9 @@ export function parseStreamBody<B extends StreamBody>(
   if (parsed.success) return { sceneCode: parsed.data.scene_code, url };
   const issue = parsed.error.issues[0];
   if (issue?.code === 'unrecognized_keys') {
-    throw fail.requestInvalid('unknown_field', 'The body holds a field that is not known.', {
-      field: String(issue.keys[0]).slice(0, 200),
-    });
+    const field = String(issue.keys[0]).slice(0, 200);
+    const advice = isQueryField(field) ? 'Send it in the query, not in the body' : 'This operation does not accept it';
+    throw fail.requestInvalid('unknown_field', `${field}: ${advice}.`, { field });
   }
   throw fail.requestInvalid('scene_code_invalid', 'Send scene_code as a text.', { field: 'scene_code' });
 }

@@ -72,12 +72,14 @@ const qualityFigure = z
     measure: z
       .enum(['precision', 'recall', 'false_alarms_per_hour', 'seconds_to_first_alarm'])
       .describe(
-        '`precision`: share of reported objects that are correct. `recall`: share of real objects that are reported.',
+        '`precision`: share of reported objects that are correct. `recall`: share of real objects that are reported. ' +
+          '`false_alarms_per_hour`: alarms in an hour of video without such an object. `seconds_to_first_alarm`: time ' +
+          'from the appearance of an object to the first alarm.',
       ),
     label: z.string().min(1).describe('Label that was measured'),
-    input: z.enum(['picture', 'video']),
+    input: z.enum(['picture', 'video']).describe('Measured on images (`picture`) or on videos (`video`)'),
     min_score: share.describe('Score threshold that the figure applies to'),
-    value: z.number().min(0),
+    value: z.number().min(0).describe('Measured value: a share from 0 to 1, a number an hour, or seconds'),
   })
   .meta({ id: 'QualityFigure' });
 

@@ -14,10 +14,10 @@ const exampleScenes: z.infer<typeof sceneList> = {
       lower_bound: 0.3,
       default_min_score: 0.8,
       quality: {
-        method: 'A small neural network; judges each picture and each frame of a video by itself.',
+        method: 'A small neural network. It judges each image and each frame of a video by itself.',
         measured_on: 'A surveillance video of a square in daylight, 665 people',
         figures: [{ measure: 'recall', label: 'person', input: 'video', min_score: 0.8, value: 0.84 }],
-        limits: ["Objects lower than a twentieth of the picture's height are missed."],
+        limits: ["Objects lower than a twentieth of the image's height are missed."],
       },
     },
   ],

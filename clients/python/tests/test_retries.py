@@ -211,3 +211,40 @@ def test_a_refusal_of_the_stream_is_raised(script):
     service = script(problem(404, "task_not_found", retryable=False))
     with VisionClient(service.url, "vk_1") as vision, pytest.raises(VisionError, match="task_not_found"):
         next(vision.frames("one"))
+
+
+@pytest.mark.parametrize(("retry", "expected"), [("0", 0.1), ("99999999999999999999", 60.0)])
+def test_a_service_does_not_choose_any_time_before_the_next_connection(script, monkeypatch, retry, expected):
+    class LeftError(Exception):
+        pass
+
+    waits = []
+
+    def wait(seconds):
+        waits.append(seconds)
+        raise LeftError
+
+    service = script(events(f"retry: {retry}\nid: c\n\n"))
+    monkeypatch.setattr("vision_client.iterators.time.sleep", wait)
+    with VisionClient(service.url, "vk_1") as vision, pytest.raises(LeftError):
+        next(vision.frames("one"))
+    assert waits == [expected]
+
+
+@pytest.mark.parametrize("value", ["\xb2", "soon", "Mon, 01 Jan 99999 00:00:00 GMT", "-1"])
+def test_a_retry_after_that_cannot_be_read_is_passed_over(script, value):
+    service = script(problem(503, "maintenance", retry_after=value), reply(200, TASK))
+    with VisionClient(service.url, "vk_1") as vision:
+        assert vision.task("one").status == "running"
+    assert len(service.received) == 2
+
+
+def test_an_id_names_a_task_and_no_other_operation(script):
+    service = script(reply(200, TASK))
+    with VisionClient(service.url, "vk_1") as vision:
+        vision.stop("../webhook-endpoints/e/test?")
+        with pytest.raises(ValueError, match="task_id"):
+            vision.stop("..")
+    assert [received.path for received in service.received] == [
+        "/v1/vision/tasks/..%2Fwebhook-endpoints%2Fe%2Ftest%3F/stop"
+    ]

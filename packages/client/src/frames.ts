@@ -18,6 +18,8 @@ export interface ItemStream {
 /** The service sends a comment every 10 s. */
 const SILENCE_MS = 30_000;
 const RECONNECT_MS = 1000;
+/** What a service may ask for instead: neither a storm of requests nor a reader that never comes back. */
+const RECONNECT_BOUNDS = { leastMs: 100, mostMs: 60_000 };
 
 /**
  * The items of a stream of server-sent events, over as many connections as it takes. Returns where pages have to go on,
@@ -46,7 +48,7 @@ export async function* streamItems<T>(
           silence.stop();
           retries.succeeded();
         };
-        const onRetry = (ms: number) => (waitMs = ms);
+        const onRetry = (ms: number) => (waitMs = reconnectIn(ms));
         for await (const event of eventsOf(response.body, { onRetry, onWait: () => silence.start(), onBytes })) {
           at = event.id || at;
           const isItem = event.data !== undefined && (itemType === undefined || event.type === itemType);
@@ -75,6 +77,8 @@ const requestFrom = (
     headers: { accept: 'text/event-stream', authorization, ...(at === undefined ? {} : { 'last-event-id': at }) },
     signal,
   });
+
+const reconnectIn = (ms: number) => Math.min(Math.max(ms, RECONNECT_BOUNDS.leastMs), RECONNECT_BOUNDS.mostMs);
 
 const isEventStream = (response: Response): response is Response & { body: ReadableStream<Uint8Array> } =>
   response.body !== null && (response.headers.get('content-type') ?? '').startsWith('text/event-stream');

@@ -33,8 +33,13 @@ export async function problemOf(response: Response): Promise<Problem | undefined
   }
 }
 
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
 const isProblem = (body: unknown): body is Problem =>
-  typeof body === 'object' && body !== null && 'details' in body && 'retryable' in body;
+  isObject(body) &&
+  isObject(body['details']) &&
+  typeof body['details']['reason'] === 'string' &&
+  typeof body['retryable'] === 'boolean';
 
 /** An answer of something before the service, such as a proxy. */
 const foreignProblem = ({ status, statusText, headers }: Response): Problem => ({

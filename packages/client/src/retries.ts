@@ -85,6 +85,9 @@ export const isNetworkFault = (error: unknown): boolean =>
   'name' in error &&
   ['TypeError', 'TimeoutError'].includes(String(error.name));
 
+/** Timers beyond it fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Waits; rejects with the reason of the signal when it is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -93,10 +96,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
     signal?.addEventListener('abort', abort, { once: true });
   });
 }

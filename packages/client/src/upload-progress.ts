@@ -30,6 +30,8 @@ interface Xhr {
   onload: (() => void) | null;
   onerror: (() => void) | null;
   onabort: (() => void) | null;
+  ontimeout: (() => void) | null;
+  timeout: number;
   responseType: string;
   readonly status: number;
   readonly statusText: string;
@@ -46,10 +48,12 @@ function sendByXhr(xhr: Xhr, { url, headers, form, signal, onProgress }: Upload)
     signal?.throwIfAborted();
     xhr.open('POST', url);
     xhr.responseType = 'text';
+    xhr.timeout = UPLOAD_LIMIT_MS;
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     xhr.upload.onprogress = ({ loaded, total }) => onProgress({ sentBytes: loaded, totalBytes: total });
     xhr.onload = () => resolve(responseOf(xhr));
     xhr.onerror = () => reject(new TypeError('the upload failed'));
+    xhr.ontimeout = () => reject(new DOMException('the service did not answer in time', 'TimeoutError'));
     xhr.onabort = () => reject(signal?.reason as Error);
     signal?.addEventListener('abort', () => xhr.abort(), { once: true });
     xhr.send(form);

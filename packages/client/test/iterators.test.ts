@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createVisionClient } from '@vision/client';
 import { broken, endEvent, events, frameEvent, json, problem, startScriptedService } from './scripted-service.ts';
 import type { Reply, ScriptedService } from './scripted-service.ts';
@@ -59,7 +60,7 @@ test('an event that arrives in pieces, with other line ends and letters of sever
     const bytes = Buffer.from(text);
     const sendFrom = (at: number): void => {
       if (at === bytes.length) res.end(endEvent);
-      else res.write(bytes.subarray(at, at + 1), () => setImmediate(sendFrom, at + 1));
+      else res.write(bytes.subarray(at, at + 1), () => void setImmediate().then(() => sendFrom(at + 1)));
     };
     sendFrom(0);
   });
@@ -86,6 +87,22 @@ test.each([
     ['c0', 'p2', 'p2', 'p3', 'p4'].map((cursor) => `/results?skip_empty=true&limit=200&cursor=${cursor}`),
   );
   expect([frames.cursor, await idsOf(client.frames('one', { cursor: frames.cursor }))]).toEqual(['', []]);
+});
+
+test.each([
+  ['no time at all', 'retry: 0', 100],
+  ['more than a timer holds', 'retry: 99999999999', 60_000],
+])('a service that asks for %s before the next connection is asked again in time', async (_name, retry, expectedMs) => {
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  const hasPaused = () => timers.mock.calls.some(([, ms]) => ms === expectedMs);
+  const client = await start(events(`${retry}\n\n`));
+  const left = new AbortController();
+  const refused = expect(client.frames('one', { signal: left.signal }).next()).rejects.toThrow('left');
+  while (!hasPaused() && service.received.length < 20) await setImmediate();
+  left.abort(new Error('left'));
+  await refused;
+  expect(hasPaused()).toBe(true);
+  timers.mockRestore();
 });
 
 test('a refusal of the stream is thrown', async () => {

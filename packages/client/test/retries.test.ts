@@ -73,6 +73,17 @@ test('an answer that has no problem document is an error with one', async () => 
   });
 });
 
+test.each([
+  ['no details', { details: null, retryable: false }],
+  ['details without a reason', { details: {}, retryable: false }],
+  ['another form', { details: { reason: 7 }, retryable: 'no' }],
+])('an answer with a problem document of %s is an error with a whole one', async (_name, body) => {
+  const client = await start([json(400, body)]);
+  expect(await refusalOf(client.task('one'))).toBe('not_from_service');
+  expect(await refusalOf(client.frames('one').next())).toBe('not_from_service');
+  expect(service.received).toHaveLength(2);
+});
+
 test('a service that cannot be reached is given up after the limit', async () => {
   const client = await start([broken], 300);
   const error = await refusalOf(client.task('one'));

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import quote
 from uuid import UUID, uuid4
 
 import httpx
@@ -100,10 +101,10 @@ class VisionClient:
         )
 
     def task(self, task_id: UUID | str) -> Task:
-        return Task.model_validate(self.request("GET", f"/v1/vision/tasks/{task_id}"))
+        return Task.model_validate(self.request("GET", _path_of(task_id)))
 
     def stop(self, task_id: UUID | str) -> Task:
-        return Task.model_validate(self.request("POST", f"/v1/vision/tasks/{task_id}/stop"))
+        return Task.model_validate(self.request("POST", f"{_path_of(task_id)}/stop"))
 
     def wait_for(self, task: Task) -> Task:
         """The task once it has ended: `stopped`, `succeeded`, `failed` or `refunded`."""
@@ -118,11 +119,11 @@ class VisionClient:
 
         `query`: parameters of the result stream, such as `min_score`, `labels`, `from_ms`, `region`.
         """
-        return VisionIterator(self._frame_steps(f"/v1/vision/tasks/{task_id}/results", cursor, query), cursor)
+        return VisionIterator(self._frame_steps(f"{_path_of(task_id)}/results", cursor, query), cursor)
 
     def tracks(self, task_id: UUID | str, *, cursor: str | None = None, **query: Any) -> VisionIterator[Track]:
         """The tracks of a task; with `order="changed"`, the default, each again with its latest state, until the end."""
-        load = self._pages(f"/v1/vision/tasks/{task_id}/tracks", {"order": "changed", **query})
+        load = self._pages(f"{_path_of(task_id)}/tracks", {"order": "changed", **query})
         return VisionIterator(follow_pages(load, Track.model_validate, cursor, TRACKS_POLL_S), cursor)
 
     def events(self, *, cursor: str | None = None, types: Sequence[str] | None = None) -> VisionIterator[Event]:
@@ -201,6 +202,14 @@ class _Counted:
 
     def tell(self) -> int:
         return self._stream.tell()
+
+
+def _path_of(task_id: UUID | str) -> str:
+    """The path of a task; whatever a text holds, it names no other operation."""
+    name = quote(str(task_id), safe="")
+    if name in ("", ".", ".."):
+        raise ValueError("task_id: give the id of a task")
+    return f"/v1/vision/tasks/{name}"
 
 
 def _name_of(file: File) -> str:

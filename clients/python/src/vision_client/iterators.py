@@ -19,6 +19,8 @@ Step = tuple[str | None, T | None]
 SILENCE_S = 30.0
 """The service sends a comment every 10 s."""
 RECONNECT_S = 1.0
+RECONNECT_BOUNDS_S = (0.1, 60.0)
+"""What a service may ask for instead: neither a storm of requests nor a reader that never comes back."""
 
 
 class VisionIterator(Generic[T], Iterator[T]):
@@ -101,7 +103,7 @@ def stream_items(
                     for event in EventSource(response).iter_sse():
                         has_heard = True
                         retries.succeeded()
-                        wait = RECONNECT_S if event.retry is None else event.retry / 1000
+                        wait = RECONNECT_S if event.retry is None else _within_bounds(event.retry)
                         cursor = event.id or cursor
                         is_item = event.data != "" and item_type in (None, event.event)
                         yield cursor, (parse(event.data) if is_item else None)
@@ -114,6 +116,11 @@ def stream_items(
             if wait is None:
                 raise
         time.sleep(wait)
+
+
+def _within_bounds(asked_ms: int) -> float:
+    least, most = RECONNECT_BOUNDS_S
+    return max(least, min(asked_ms, 1000 * most) / 1000)
 
 
 def _wants_pages(response: httpx.Response) -> bool:

@@ -7,7 +7,8 @@ export type RuleCache<T extends object> = Pick<LRUCache<string, T>, 'get' | 'del
 
 /**
  * Rules of all remembered tasks together, each task counted as one more: 10,000 tasks of four. A rule takes 1.7 KB
- * prepared (2.7 with a region of 16 corners), 0.6 KB followed and 1.9 KB more while its alarm is open.
+ * prepared (2.7 with a region of 16 corners), 0.6 KB followed and 1.9 KB more while its alarm is open. The tracks that
+ * the lines of a task follow have a bound of their own.
  */
 const MOST_RULES = 50_000;
 /** Share of new tasks that take the place of old ones when there is no room. */

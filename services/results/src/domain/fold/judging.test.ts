@@ -325,6 +325,33 @@ test('a silence is as long as its frames are missing, however wrong the clock of
   }
 });
 
+test('many lines over a restless crowd leave a state that can be stored', () => {
+  const rules = Array.from({ length: 200 }, (_, at) =>
+    ruleOf(`gate${at}`, {
+      kind: 'line_crossed',
+      labels: ['person'],
+      line: [
+        [0.001 * at, 0],
+        [0.5, 1],
+      ],
+    }),
+  );
+  /** Each frame has a hundred objects that no frame before it had. */
+  const crowd = Array.from({ length: 12 }, (_, seq) =>
+    frameOf(
+      seq,
+      Array.from({ length: 100 }, (_none, at) => object('person', `a1-${100 * seq + at}`, at / 100)),
+    ),
+  );
+  const start = { position: 0, newest: undefined, createdMs: 1, endedMs: undefined };
+  const judging = new Judging({ ...start, prepared: prepareRules(rules, task), state: nothingJudged() });
+  judging.add(crowd);
+  const stored = decodeJudging(encodeJudging(judging.state()));
+  const followed = stored.rules.reduce((sum, { state }) => sum + Object.keys(state.paths).length, 0);
+  expect(followed).toBe(10_000);
+  expect(JSON.stringify(stored).length).toBeLessThan(4 * 1024 * 1024);
+});
+
 test('a rule that is edited during an outage tells of it once, and closes the alarm with the next frame', () => {
   const down = (version: number, for_ms = 5_000) => ruleOf('down', { kind: 'source_down', for_ms }, { version });
   const open = (rule: TaskRule, before?: Judging) =>

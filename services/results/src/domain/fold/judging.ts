@@ -28,8 +28,10 @@ export interface PreparedRule {
 }
 
 /** Prepares rules for a task; the result serves as long as neither changes. */
-export const prepareRules = (rules: readonly TaskRule[], task: JudgedTask): PreparedRule[] =>
-  rules.map((rule) => ({ rule, judge: judgeOf(rule, task) }));
+export function prepareRules(rules: readonly TaskRule[], task: JudgedTask): PreparedRule[] {
+  const lines = rules.filter(({ when }) => when.kind === 'line_crossed').length;
+  return rules.map((rule) => ({ rule, judge: judgeOf(rule, { ...task, lines }) }));
+}
 
 /** Where one rule is in a task. */
 interface RuleProgress {

@@ -4,7 +4,7 @@ import type { FoldedFrame } from './state.ts';
 import type { Pace } from './pace.ts';
 import { close, mayRaise, raise, unchanged } from './rules/alarm.ts';
 import { endPending, judgeLevel } from './rules/level.ts';
-import { endsOf, judgeLine } from './rules/line.ts';
+import { endsOf, judgeLine, pathsPerLine } from './rules/line.ts';
 import { matcherOf } from './rules/match.ts';
 import { always, scheduleOf } from './rules/schedule.ts';
 import type { Schedule } from './rules/schedule.ts';
@@ -131,7 +131,8 @@ function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule,
 function lineKind(when: RuleWhenOf<'line_crossed'>, { rule, task, schedule }: Surroundings): Kind {
   const matches = matcherOf(when, task);
   const { trackEndsAfterMs } = task.pace;
-  const line = { rule, taskId: task.taskId, when, ends: endsOf(when), trackEndsAfterMs };
+  const mostPaths = pathsPerLine(task.lines ?? 1);
+  const line = { rule, taskId: task.taskId, when, ends: endsOf(when), trackEndsAfterMs, mostPaths };
   return {
     frame: (state, frame) => {
       if (isGap(state, frame.timeMs, task.pace)) state.paths = {};

@@ -14,6 +14,8 @@ export interface Line {
   ends: readonly [GridPoint, GridPoint];
   /** A track that was not seen for so long has ended. */
   trackEndsAfterMs: number;
+  /** Tracks that are followed at once; others are not. */
+  mostPaths: number;
 }
 
 /** The ends of a line on the grid. */
@@ -26,8 +28,14 @@ export function endsOf({ line: [from = [0, 0], to = [0, 0]] }: RuleWhenOf<'line_
 
 /** Frames that an anchor has to be seen on a side: one box that jumps is no crossing. */
 const HELD_FRAMES = 2;
-/** More tracks than any scene has; others are not followed. */
+/** More tracks than any scene has. */
 const MOST_PATHS = 1_000;
+/** Over all lines of a task: a state may have 32 MiB, and a process holds those of many tasks. */
+const MOST_PATHS_OF_TASK = 10_000;
+
+/** Tracks that each of the lines of a task follows at once. */
+export const pathsPerLine = (lines: number): number =>
+  Math.min(MOST_PATHS, Math.ceil(MOST_PATHS_OF_TASK / Math.max(1, lines)));
 
 /** Judges one frame: each crossing is an alarm that opens and closes in it. */
 export function judgeLine(
@@ -55,7 +63,7 @@ export function judgeLine(
 
 /** Follows one track; the direction in which it has crossed the line with this frame. */
 function crossingOf(
-  { when, ends: [a, b], trackEndsAfterMs }: Line,
+  { when, ends: [a, b], trackEndsAfterMs, mostPaths }: Line,
   { paths }: RuleState,
   { object, timeMs }: { object: SeenObject; timeMs: number },
 ): Direction | undefined {
@@ -63,7 +71,7 @@ function crossingOf(
   const side = turn(a, b, point) < 0 ? 'left' : 'right';
   const key = `#${object.trackId}`;
   const known = paths[key];
-  if (!known && (!isTrackId(object.trackId) || Object.keys(paths).length >= MOST_PATHS)) return undefined;
+  if (!known && (!isTrackId(object.trackId) || Object.keys(paths).length >= mostPaths)) return undefined;
   const path =
     known && !isOld(known, timeMs, trackEndsAfterMs) ? known : (paths[key] = { from: point, lastMs: timeMs });
   path.lastMs = timeMs;

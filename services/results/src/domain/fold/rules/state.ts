@@ -25,6 +25,8 @@ export interface JudgedTask {
   /** Time from which silence counts before the first frame. */
   beginsMs: number;
   pace: Pace;
+  /** Lines among the rules of the task; they share what is followed. */
+  lines?: number;
 }
 
 export interface FrameRef {

@@ -7,7 +7,7 @@ LOCAL := $(NODE) deploy/local/main.ts
 TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
-.PHONY: fresh programs dashboards images env compose-check help packages demo test up down status logs restart clean infra
+.PHONY: fresh programs dashboards images env compose-check help packages demo test up down status logs restart clean infra camera
 .PHONY: rehearse-restore
 .PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
 
@@ -103,6 +103,9 @@ bench: up ## the benchmarks; fails when a ratio breaks its floor or target: BENC
 
 up: packages ## start the system in the background; OBSERVE=1 adds Prometheus and a trace viewer
 	@$(LOCAL) up
+
+camera: packages ## play examples/street.mp4 as a camera until Ctrl-C; it prints the address
+	@$(NODE) examples/live-source.ts
 
 down: packages ## stop what `make up` and `make infra` started
 	@$(LOCAL) down

@@ -64,6 +64,26 @@ const alarm = (index: number) => ({
   review: { verdict: 'none' },
 });
 
+const FRAME_MS = 200;
+const OBJECTS = 20;
+
+/** The frames of a time, all of them in one page. */
+function framesOf(url: URL): object[] {
+  const from = Number(url.searchParams.get('from_ms'));
+  const to = Math.min(LENGTH_MS, Number(url.searchParams.get('to_ms')));
+  const first = Math.ceil(from / FRAME_MS);
+  return Array.from({ length: Math.max(0, Math.ceil(to / FRAME_MS) - first) }, (_, index) => ({
+    frame_id: `${TASK_ID}-${first + index}`,
+    frame_time_ms: (first + index) * FRAME_MS,
+    objects: Array.from({ length: OBJECTS }, (_one, nth) => ({
+      label: name(nth),
+      score: 0.9,
+      bbox: { ...bbox, cx: 0.1 + ((nth * 37 + index) % 80) / 100, cy: 0.1 + ((nth * 53) % 80) / 100, width: 0.05 },
+      track_id: `t${nth}`,
+    })),
+  }));
+}
+
 /** A refusal of the service. */
 export const refusal = (status: number, reason: string) => ({
   status,
@@ -87,7 +107,10 @@ function trackAt(index: number): object {
   };
 }
 
-/** Lets the page see a task without images, a rule and alarms, two pages of them, that no service has. */
+/**
+ * Lets the page see a task of ten minutes with frames and without images, a rule and alarms, two pages of them, that no
+ * service has.
+ */
 export async function serveTask(
   page: Page,
   tracks: number,
@@ -126,7 +149,6 @@ export async function serveTask(
     [`tasks/${TASK_ID}`]: shown,
     [`tasks/${TASK_ID}/source`]: source,
     [`tasks/${TASK_ID}/timeline`]: timeline,
-    [`tasks/${TASK_ID}/results`]: { items: [], next_cursor: '', resume_cursor: '' },
     tasks: { items: [shown], next_cursor: '' },
     'alarm-rules': { items: [rule] },
     'alarm-rules/made-up': rule,
@@ -139,6 +161,10 @@ export async function serveTask(
       const items = Array.from({ length: Math.min(PER_PAGE, tracks - from) }, (_, index) => trackAt(from + index));
       const next = from + PER_PAGE < tracks ? String(from + PER_PAGE) : '';
       await route.fulfill({ json: { items, next_cursor: next, resume_cursor: '' } });
+      return;
+    }
+    if (path === `tasks/${TASK_ID}/results`) {
+      await route.fulfill({ json: { items: framesOf(url), next_cursor: '', resume_cursor: '' } });
       return;
     }
     if (path === 'alarms') {

@@ -20,7 +20,7 @@ export function PastStage({ view }: { view: TaskView }): JSX.Element {
     <>
       <Frame view={view} />
       <p class="stage-note">
-        {at === undefined ? t.task.ended : t.task.pastAt(clock(at))}{' '}
+        {chosen.value === undefined || at === undefined ? t.task.ended : t.task.pastAt(clock(at))}{' '}
         {view.isRunning ? (
           <button type="button" class="small" onClick={() => (chosen.value = undefined)}>
             {t.task.backToLive}

@@ -110,7 +110,7 @@ describe.each(Object.keys(hands) as HandName[])('by %s', (handName) => {
     await hand.choose('Choose a video', [file('street.mp4')]);
     await hand.write('Your name for the video (optional)', 'street');
     await hand.press('Upload and detect');
-    await heading(page, /^Task .street/);
+    await heading(page, /street/);
     await page.locator('.status', { hasText: 'Complete' }).waitFor({ timeout: 180_000 });
     await page.locator('.track img').first().waitFor();
     await hand.press(/^person0:0[3-9]/);
@@ -149,7 +149,7 @@ describe.each(Object.keys(hands) as HandName[])('by %s', (handName) => {
     const { page, hand } = way;
     await serveTask(page, 0, 'stream', 'resolving');
     await hand.press('Tasks');
-    await page.getByText('Starting, outcome not known yet').waitFor();
+    await page.locator('.status', { hasText: 'Starting, outcome not known yet' }).waitFor();
     await hand.press(/img src=x/);
     await page.getByText('Do not create another one.').waitFor();
     expect(page.url()).toContain(TASK_ID);

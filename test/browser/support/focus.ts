@@ -2,12 +2,13 @@ import type { Page } from 'playwright-core';
 
 /**
  * Complains where the page's own messages end up when the element with the focus has gone and nothing took its place.
- * A press beside everything takes the focus away, and means to.
+ * A press beside everything takes the focus away, and means to; so does Tab behind the last element of the page.
  */
 export const REPORT_LOST_FOCUS = `(() => {
   const LOST_AFTER_MS = 400;
   let last, since;
   addEventListener('pointerdown', () => (last = undefined), true);
+  addEventListener('keydown', ({ key }) => key === 'Tab' && (last = undefined), true);
   addEventListener('focusin', ({ target }) => {
     since = undefined;
     last = target.getAttribute('aria-label') ?? target.labels?.[0]?.textContent ?? target.textContent.slice(0, 60);

@@ -43,12 +43,12 @@ export function AlarmsPage(): JSX.Element {
         <AlarmList alarms={open.value.value} empty={t.alarms.noneOpen} {...shared} />
       </section>
       <section aria-labelledby="rules">
-        <h2 id="rules">{t.rules.title}</h2>
+        <div class="panel-head">
+          <h2 id="rules">{t.rules.title}</h2>
+          <p role="status">{said.value}</p>
+        </div>
         {shared.rules?.length === 0 ? <p class="dim">{t.alarms.noRules}</p> : null}
         {shared.rules && shared.rules.length > 0 ? <RuleTable rules={shared.rules} onChange={changed} /> : null}
-        <p class="line" role="status">
-          {said.value}
-        </p>
       </section>
       <section aria-labelledby="closed">
         <h2 id="closed">{t.alarms.closed}</h2>

@@ -9,7 +9,7 @@ import { StatusText } from '../components/status.tsx';
 import type { Shown } from '../lib/boxes.ts';
 import { inUtc, isolated, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
-import { taskName } from '../state/use-tasks.ts';
+import { taskName, useTasks } from '../state/use-tasks.ts';
 import { SourcePanel } from '../task/source-panel.tsx';
 import { Stage } from '../task/stage.tsx';
 import { StopButton } from '../task/stop-button.tsx';
@@ -22,12 +22,14 @@ import { t } from '../strings.ts';
 /** One video task: what it sees, what it saw, and how its source is. */
 export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
   const view = useTaskView(taskId);
+  // A task alone does not tell its name; the newest ones in the list do.
+  const named = useTasks(undefined).value.value?.find(({ task_id: id }) => id === taskId);
   const task = view.task.value.value;
   const trouble = view.task.trouble.value;
   const isMissing = trouble?.reason === 'task_not_found' && !task;
   return (
     <Page
-      title={t.task.title(isolated(short(taskName({ ...task, task_id: taskId }), 40)))}
+      title={t.task.title(isolated(short(taskName(named ?? { task_id: taskId }), 40)))}
       actions={<Actions view={view} />}
     >
       {isMissing ? <Notice kind="info" title={t.task.missingTask} /> : <TroubleNotice trouble={trouble} />}

@@ -67,7 +67,7 @@ async function everything(): Promise<void> {
   cleanUp = async () => {
     for (const name of next.cluster.started) await removePod(next.cluster, name);
   };
-  proxy = startProxy(settings, dir);
+  proxy = await startProxy(settings, dir);
   if (parts.includes('upgrade')) await upgraded(release, old, next);
   else await installed(next);
   if (parts.includes('drain')) {

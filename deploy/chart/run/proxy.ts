@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { serviceNames } from '../../local/service-environment.ts';
 import type { Settings } from '../../local/settings.ts';
+import { becomesTrue } from '../../local/wait.ts';
 import { portsOf } from './values.ts';
 import type { Slot } from './values.ts';
 
@@ -15,22 +16,31 @@ const commandPort = ({ portBase }: Settings) => portBase + 190;
 /**
  * HAProxy in the place of the Services: two slots for each component, asked whether they are ready as patiently as the
  * readiness probes of the chart ask. As with a Service, a connection stays with its pod until one side ends it; only
- * callers from outside come by requests, as through an ingress.
+ * callers from outside come by requests, as through an ingress. @throws Error when it ends, as where a port is taken.
  */
-export function startProxy(settings: Settings, dir: string): ChildProcess {
+export async function startProxy(settings: Settings, dir: string): Promise<ChildProcess> {
   const file = join(dir, 'haproxy.cfg');
   writeFileSync(file, configuration(settings));
-  return spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'inherit' });
+  const proxy = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'inherit' });
+  const answers = async () => (await command(settings, 'show info')).includes(`Pid: ${String(proxy.pid)}\n`);
+  const stopped = () => proxy.exitCode !== null;
+  if (await becomesTrue(answers, { timeoutMs: 60_000, stopped })) return proxy;
+  proxy.kill();
+  throw new Error(`HAProxy does not run: "haproxy -db -f ${file}" says why. VISION_PORT_BASE chooses other ports.`);
 }
 
 /** Takes a slot out of its Services, as Kubernetes does with a pod that is deleted, or back in. */
 export async function setEndpoint(settings: Settings, name: string, slot: Slot, state: 'ready' | 'drain') {
   for (const listener of name === 'gateway' ? [name, `${name}-admin`] : [name]) {
-    const socket = connect(commandPort(settings), '127.0.0.1');
-    socket.end(`set server ${listener}/slot${slot} state ${state}\n`);
-    const answer = (await text(socket)).trim();
+    const answer = (await command(settings, `set server ${listener}/slot${slot} state ${state}`)).trim();
     if (answer !== '') throw new Error(`The proxy said: ${answer}`);
   }
+}
+
+async function command(settings: Settings, line: string): Promise<string> {
+  const socket = connect(commandPort(settings), '127.0.0.1');
+  socket.end(`${line}\n`);
+  return text(socket);
 }
 
 function configuration(settings: Settings): string {

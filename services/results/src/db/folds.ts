@@ -70,6 +70,8 @@ export async function planFold(db: Knex, taskId: string, plan: FoldPlan): Promis
 export interface FoldProgress {
   stored: FrameState;
   fold: StoredFold | undefined;
+  /** Every stored frame is folded. */
+  isFolded: boolean;
   /** Rate at which its source is sampled; null when the backend does not report it. */
   sampleFps: number | null;
   /** `ingests.rule_set`. */
@@ -85,6 +87,7 @@ interface FoldProgressRow extends FrameState, Progress, Omit<JudgedView, 'subjec
   state: Buffer;
   rules: Buffer | null;
   foldPosition: number;
+  isFolded: boolean;
   sampleFps: number | null;
   ruleSet: number | null;
   subject: string | null;
@@ -96,6 +99,7 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
   const { rows } = await db.raw<{ rows: [FoldProgressRow | undefined] }>(
     `select i.position, i.late_position, i.late_listed = i.late_position as is_late_listed, i.rule_set as "ruleSet",
             f.seq, f.position as "foldPosition", f.revision, f.state, f.rules,
+            coalesce(f.position >= i.position and f.seq >= i.max_seq, false) as "isFolded",
             (s.snapshot ->> 'sample_fps')::double precision as "sampleFps",
             v.subject, v.kind, v.status, v.default_min_score as "defaultMinScore", v.scene_code as "sceneCode",
             v.client_ref as "clientRef", (extract(epoch from v.ended_at) * 1000)::bigint as "endedMs",
@@ -113,7 +117,8 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
   const fold =
     revision === null || revision === 0 ? undefined : { seq, position: foldPosition, revision, state, rules };
   const task = subject === null ? undefined : { ...facts, subject };
-  return { stored: facts, fold, sampleFps: facts.sampleFps, ruleSet: facts.ruleSet, task, nowMs: facts.nowMs };
+  const { isFolded, sampleFps, ruleSet, nowMs } = facts;
+  return { stored: facts, fold, isFolded, sampleFps, ruleSet, task, nowMs };
 }
 
 /** Whether no frame of a task was stored since it was found at a position. */
@@ -125,6 +130,7 @@ export async function isStillAt(db: Knex, taskId: string, position: number): Pro
 const unknownTask: FoldProgress = {
   stored: { position: 0, late_position: 0, is_late_listed: true },
   fold: undefined,
+  isFolded: false,
   sampleFps: null,
   ruleSet: null,
   task: undefined,

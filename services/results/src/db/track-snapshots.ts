@@ -47,10 +47,10 @@ const toStored = (row: SnapshotRow): StoredSnapshot => ({
 /** Images of these tracks, those that have expired included, by track. */
 export async function snapshotsOf(db: Knex, taskId: string, trackIds: string[]): Promise<Map<string, StoredSnapshot>> {
   if (trackIds.length === 0) return new Map();
-  const rows = await db(TABLE)
-    .where({ task_id: taskId })
-    .whereIn('track_id', trackIds)
-    .select<SnapshotRow[]>(...COLUMNS);
+  const { rows } = await db.raw<{ rows: SnapshotRow[] }>(
+    `select ${COLUMNS.join(', ')} from track_snapshots where task_id = :taskId and track_id = any(:trackIds::text[])`,
+    { taskId, trackIds },
+  );
   return new Map(rows.map((row) => [row.track_id, toStored(row)]));
 }
 

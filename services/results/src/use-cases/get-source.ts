@@ -65,10 +65,10 @@ async function readCoverage(
   deps: ReadFoldDeps,
   { taskId, record, kind }: Omit<FoundSource, 'task'> & { taskId: string },
 ): Promise<Coverage> {
-  return readFold(deps, taskId, async (view, tx) => {
+  return readFold(deps, taskId, async (view, db) => {
     const life = lifeOfView(view, { taskId, record, kind });
     const span = { ...life, fromMs: Math.max(life.fromMs, life.toMs - COVERAGE_MS) };
-    const hours = await readHours(tx, { taskId, view, span, withMinutes: false });
+    const hours = await readHours(db, { taskId, view, span, withMinutes: false });
     const runs = inOrder(runsOf(hours), spansWithFrames(view.state.minutes));
     return coverageWithin(span, runs, { seconds: view.pace.coveredSeconds });
   });

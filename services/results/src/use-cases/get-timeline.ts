@@ -57,15 +57,15 @@ async function timelineOf(
   const states = await listSourceStates(deps, taskId, kind);
   const threshold = thresholdOf(task);
   const minScore = query.minScore ?? Math.floor(threshold / BIN_MILLIONTHS) * BIN_MILLIONTHS;
-  const read = await readFold(deps, taskId, async (view, tx) => {
+  const read = await readFold(deps, taskId, async (view, db) => {
     const life = lifeOfView(view, { taskId, record, kind });
     const range = rangeOf(query, life, kind);
     const buckets = new Buckets(range);
-    const runs = await countHours(tx, { taskId, view, range, buckets, signal });
+    const runs = await countHours(db, { taskId, view, range, buckets, signal });
     const span = lifeWithin(life, range);
     const seconds = view.pace.coveredSeconds;
     const coverage = coverageWithin(span, runs, { seconds, each: (one) => buckets.cover(one) });
-    const tracks = range.bucketMs === SECOND_BUCKET ? await tracksIn(tx, { taskId, view, range }) : [];
+    const tracks = range.bucketMs === SECOND_BUCKET ? await tracksIn(db, { taskId, view, range }) : [];
     return { view, range, buckets, coverage, tracks };
   });
   const { view, range, buckets, coverage, tracks } = read;
@@ -103,13 +103,13 @@ function countState(view: FoldView, buckets: Buckets): void {
  * smaller than a minute. Whole hours are taken as they are stored.
  */
 async function countHours(
-  tx: Knex.Transaction,
+  db: Knex,
   { taskId, view, range, buckets, signal }: RangeOfView & { buckets: Buckets; signal: AbortSignal },
 ): Promise<Iterable<Span>> {
   const isCounted = range.bucketMs !== SECOND_BUCKET;
   if (isCounted) countState(view, buckets);
   const withMinutes = isCounted && range.bucketMs < HOUR_MS;
-  const hours = await readHours(tx, { taskId, view, span: range, withMinutes, signal });
+  const hours = await readHours(db, { taskId, view, span: range, withMinutes, signal });
   for (const { hourMs, frames, labels, minutes } of isCounted ? hours : []) {
     if (!withMinutes) buckets.add(hourMs, { frames, labels });
     for (const [start, minute] of minutes ?? []) buckets.add(start, minute);
@@ -118,9 +118,9 @@ async function countHours(
 }
 
 /** Tracks that began in a range, by the second. */
-async function tracksIn(tx: Knex.Transaction, { taskId, view, range }: RangeOfView): Promise<[number, Minute][]> {
+async function tracksIn(db: Knex, { taskId, view, range }: RangeOfView): Promise<[number, Minute][]> {
   const without = [...view.tracks.keys()];
-  const stored = await tracksBegunIn(tx, { day: view.day, taskId }, { times: range, without });
+  const stored = await tracksBegunIn(db, { day: view.day, taskId }, { times: range, without });
   const own = [...view.tracks.values()].map((track) => ({ ...track, firstTimeMs: track.first.timeMs }));
   return [...stored, ...own].map((track) => {
     const second = emptyMinute();

@@ -13,12 +13,12 @@ export async function getTrack(
 ): Promise<ShownTrack> {
   const task = await findTask(deps, subject, taskId);
   if (!isTrackId(trackId)) throw trackNotFound();
-  return readFold(deps, taskId, async (view, tx) => {
+  return readFold(deps, taskId, async (view, db) => {
     const known = view.tracks.get(trackId);
-    const [found] = known ? [known] : await tracksOfIds(tx, { day: view.day, taskId }, [trackId]);
+    const [found] = known ? [known] : await tracksOfIds(db, { day: view.day, taskId }, [trackId]);
     if (!found) throw trackNotFound();
     const now = nowOf(view, task.is_complete || task.is_long_over);
-    const [shown] = await showTracks(tx, { ...shownOf(deps, task), taskId, view, now, tracks: [found] });
+    const [shown] = await showTracks(db, { ...shownOf(deps, task), taskId, view, now, tracks: [found] });
     if (!shown) throw trackNotFound();
     return shown;
   });

@@ -43,14 +43,14 @@ export async function listTracks(
   const threshold = thresholdOf(task);
   const query: TrackQuery = { ...asked, after, threshold, minScore: asked.minScore ?? threshold };
   const isComplete = task.is_complete || task.is_long_over;
-  return readFold(deps, taskId, async (view, tx) => {
+  return readFold(deps, taskId, async (view, db) => {
     // Changes come in the order of storing, which is known when every frame was read.
     const isReadable = view.isWhole || query.order !== 'changed';
-    const found = isReadable ? await pageOf(tx, { taskId, task, view, query, limit: asked.limit + 1 }) : [];
+    const found = isReadable ? await pageOf(db, { taskId, task, view, query, limit: asked.limit + 1 }) : [];
     const page = found.slice(0, asked.limit);
     const hasMore = found.length > asked.limit;
     const now = nowOf(view, isComplete);
-    const shown = await showTracks(tx, { ...shownOf(deps, task), taskId, view, now, tracks: page });
+    const shown = await showTracks(db, { ...shownOf(deps, task), taskId, view, now, tracks: page });
     const items = asked.state === undefined ? shown : shown.filter((one) => stateOf(one) === asked.state);
     const encode = (key: TrackKey) => deps.trackCursors.encode(taskId, query.order, key);
     const last = page.at(-1);
@@ -89,9 +89,9 @@ interface PageParts {
 }
 
 /** Stored tracks, and among them those that frames beyond their row belong to. */
-async function pageOf(tx: Knex.Transaction, { taskId, task, view, query, limit }: PageParts): Promise<TrackFacts[]> {
+async function pageOf(db: Knex, { taskId, task, view, query, limit }: PageParts): Promise<TrackFacts[]> {
   const without = [...view.tracks.keys()];
-  const stored = await findTracks(tx, { day: view.day, taskId }, { query, limit, without });
+  const stored = await findTracks(db, { day: view.day, taskId }, { query, limit, without });
   const now = nowOf(view, task.is_complete || task.is_long_over);
   const own = [...view.tracks.values()]
     // The end of the task is a change of the tracks that it ended.
@@ -141,16 +141,19 @@ export const shownOf = ({ settings }: Pick<Deps, 'settings'>, task: ReadableTask
 });
 
 /** Tracks with what ended them, and with the state of their images. */
-export async function showTracks(tx: Knex.Transaction, options: ShowOptions): Promise<ShownTrack[]> {
+export async function showTracks(db: Knex, options: ShowOptions): Promise<ShownTrack[]> {
   const { taskId, view, now, tracks } = options;
   const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap((track) => minutesBehind(track, now)));
   const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
   const hours = [...new Set([...wanted].map(hourOf))];
-  for (const hour of await coverageOfHours(tx, { day: view.day, taskId }, hours))
+  const ids = tracks.map(({ trackId }) => trackId);
+  const [coverage, images] = await Promise.all([
+    coverageOfHours(db, { day: view.day, taskId }, hours),
+    snapshotsOf(db, taskId, ids),
+  ]);
+  for (const hour of coverage)
     for (const [start, minute] of decodeMinutes({ ...hour, minutes: null }))
       if (wanted.has(start)) mergeInto(minutes, start, minute);
-  const ids = tracks.map(({ trackId }) => trackId);
-  const images = await snapshotsOf(tx, taskId, ids);
   return tracks.map((track) => ({
     ...track,
     endedBy: isActive(track, now) ? undefined : endOf(track, now, minutes),

@@ -22,6 +22,8 @@ export type ReadFoldDeps = Pick<Deps, 'db' | 'signals' | 'store' | 'wakeFold'>;
 const PAGES = 4;
 /** A fold that stores its progress during the request makes it begin again. */
 const TRIES = 20;
+/** Those of them that take no transaction, which would be a third of the statements of a short answer. */
+const QUICK_TRIES = 5;
 
 /** What is known of the tracks and minutes of a task, with the frames that are not folded yet. */
 export interface FoldView {
@@ -43,62 +45,64 @@ export interface FoldView {
 }
 
 /**
- * Reads rows, state and the frames behind it as of one moment: `read` gets the view and a transaction in which the rows
- * are those of the view.
+ * Reads rows, state and the frames behind it as of one moment: `read` gets the view and a database in which the rows are
+ * those of the view, or what it reads is thrown away: a fold that changes rows gets a new revision in the same
+ * transaction, so rows that are read between two looks at the same revision are those of it.
  */
 export async function readFold<T>(
   deps: ReadFoldDeps,
   taskId: string,
-  read: (view: FoldView, tx: Knex.Transaction) => Promise<T>,
+  read: (view: FoldView, db: Knex) => Promise<T>,
 ): Promise<T> {
-  const day = dayOfTask(taskId) ?? '';
   for (let left = TRIES; left > 0; left -= 1) {
-    const { stored, fold, sampleFps } = await findFold(deps.db, taskId);
-    const state = fold ? decodeState(fold.state) : emptyState();
-    const pace = paceOf(sampleFps);
-    const from = fold ?? nothingRead;
-    const { progress, hasMore } = await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES });
-    if (hasMore) {
-      await requestFold(deps.db, taskId);
-      deps.wakeFold();
-    }
-    const answer = await inTransaction(
-      deps.db,
-      async (tx) => {
-        if ((await revisionOfFold(tx, taskId)) !== (fold?.revision ?? 0)) return undefined;
-        const parts = [...state.ended.values(), ...state.open.values()];
-        const rows = await tracksOfIds(tx, { day, taskId }, [...new Set(parts.map(({ trackId }) => trackId))]);
-        return {
-          value: await read(
-            viewOf({ day, state, pace, progress, position: stored.position, isWhole: !hasMore }, rows),
-            tx,
-          ),
-        };
-      },
-      { isolationLevel: 'repeatable read' },
-    );
+    const { revision, ...behind } = await readBehind(deps, taskId);
+    const isCurrent = async (db: Knex) => (await revisionOfFold(db, taskId)) === revision;
+    const attempt = async (db: Knex) => {
+      // Rows of a transaction do not change from its first statement on, however slowly they are read.
+      if (db.isTransaction && !(await isCurrent(db))) return undefined;
+      const view = await viewOf(db, taskId, behind);
+      const value = await read(view, db);
+      return (await isCurrent(db)) ? { value } : undefined;
+    };
+    const isQuick = left > TRIES - QUICK_TRIES;
+    const answer = await (isQuick
+      ? attempt(deps.db)
+      : inTransaction(deps.db, attempt, { isolationLevel: 'repeatable read' }));
     if (answer) return answer.value;
   }
   throw fail.sysUnavailable('database_unavailable', new Error('the fold of the task changed again and again'));
 }
 
-function viewOf(
-  read: Pick<FoldView, 'day' | 'state' | 'pace' | 'progress' | 'position' | 'isWhole'>,
-  rows: TrackFacts[],
-): FoldView {
-  const { state } = read;
-  const tracks = new Map(rows.map((row) => [row.trackId, row]));
-  for (const part of [...state.ended.values(), ...state.open.values()]) {
+type Behind = Pick<FoldView, 'state' | 'pace' | 'progress' | 'position' | 'isWhole'>;
+
+/** The stored state with the frames that are not folded yet, and the revision that it is of. */
+async function readBehind(deps: ReadFoldDeps, taskId: string): Promise<Behind & { revision: number }> {
+  const { stored, fold, isFolded, sampleFps } = await findFold(deps.db, taskId);
+  const state = fold ? decodeState(fold.state) : emptyState();
+  const pace = paceOf(sampleFps);
+  const from = fold ?? nothingRead;
+  const { progress, hasMore } = isFolded
+    ? { progress: from, hasMore: false }
+    : await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES });
+  if (hasMore) {
+    await requestFold(deps.db, taskId);
+    deps.wakeFold();
+  }
+  const { position } = stored;
+  return { state, pace, progress, position, isWhole: !hasMore, revision: fold?.revision ?? 0 };
+}
+
+async function viewOf(db: Knex, taskId: string, behind: Behind): Promise<FoldView> {
+  const { state } = behind;
+  const day = dayOfTask(taskId) ?? '';
+  const parts = [...state.ended.values(), ...state.open.values()];
+  const stored = await tracksOfIds(db, { day, taskId }, [...new Set(parts.map(({ trackId }) => trackId))]);
+  const rows = new Map(stored.map((row) => [row.trackId, row]));
+  const tracks = new Map(rows);
+  for (const part of parts) {
     const known = tracks.get(part.trackId);
     tracks.set(part.trackId, known ? mergeTracks(known, part) : part);
   }
   const { newestMs, oldestMs } = state;
-  return {
-    ...read,
-    newestMs,
-    oldestMs,
-    attempts: attemptsOf(state),
-    tracks,
-    rows: new Map(rows.map((row) => [row.trackId, row])),
-  };
+  return { ...behind, day, newestMs, oldestMs, attempts: attemptsOf(state), tracks, rows };
 }

@@ -4,25 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Knex } from 'knex';
-import { dayOfTask } from '@vision/contracts/ids';
 import { fileArguments } from '../services/inference/src/decoding/ffmpeg-arguments.ts';
 import { cropOf, qualityOf } from '../services/inference/src/domain/snapshot-quality.ts';
 import { UPRIGHT } from '../services/inference/src/domain/mp4/turn.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
-import { findTracks } from '../services/results/src/db/tracks.ts';
-import { trackCursorCodec } from '../services/results/src/domain/track-cursor.ts';
-import { parseTrackQuery } from '../services/results/src/domain/track-query.ts';
 import { foldTask } from '../services/results/src/use-cases/fold-task.ts';
-import { listTracks } from '../services/results/src/use-cases/list-tracks.ts';
-import { atLeast, atMost, median, timed } from './figures.ts';
+import { atMost, median } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
-import { showTask } from './serve-pages.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
+import { byteFigures } from './watch/byte-figures.ts';
 import { depsOf, keepFrames } from './watch/parts.ts';
 import { rowFigures } from './watch/row-figures.ts';
+import { searchFigures } from './watch/search-figures.ts';
 import { streamFigures } from './watch/stream-figures.ts';
 import { timelineFigures } from './watch/timeline-figures.ts';
+import { trackFigures } from './watch/track-figures.ts';
 
 export const name = 'watch';
 
@@ -32,15 +29,12 @@ const OBJECTS = 20;
 const [WARM_UP, ROUNDS] = [30, 60];
 /** Frames of five seconds of a stream, which come in batches of five. */
 const [YOUNG, BATCH] = [25, 5];
-const [FEW, MANY] = [1_000, 100_000];
-const PAGES = 60;
-const PAGE = 100;
 const VIDEO_S = 20;
 const DECODES = 3;
 
 /**
- * What it costs to follow videos: the fold beside the storing of frames and the rows that it writes, pages of tracks,
- * timelines, streams of results, and images beside decoding.
+ * What it costs to follow videos: the fold beside the storing of frames, the rows and bytes that it writes, pages of
+ * tracks, searches by time, timelines, streams of results, and images beside decoding.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const database = await scratchDatabase(migrations, 4);
@@ -49,7 +43,9 @@ export async function run(): Promise<{ figures: Figure[] }> {
       figures: [
         ...(await foldFigures(database.db)),
         ...(await rowFigures()),
-        ...(await pageFigures(database.db)),
+        ...(await trackFigures(database.db)),
+        ...(await searchFigures(database.db)),
+        ...(await byteFigures(database.db)),
         ...(await timelineFigures(database.db)),
         ...(await streamFigures(database.db)),
         ...(await imageFigures()),
@@ -93,67 +89,6 @@ async function foldFigures(db: Knex): Promise<Figure[]> {
 
 const framesOf = (taskId: string, from: number, count: number) =>
   Array.from({ length: count }, (_, at) => syntheticFrame(taskId, from + at, OBJECTS));
-
-async function pageFigures(db: Knex): Promise<Figure[]> {
-  const deps = {
-    ...depsOf(db),
-    trackCursors: trackCursorCodec(['bench-key-bench-key-bench-key-bench-key']),
-  };
-  const [few, many] = [await taskOfTracks(db, FEW), await taskOfTracks(db, MANY)];
-  await db.raw('analyze tracks');
-  const query = parseTrackQuery({ limit: String(PAGE) });
-  const page = (taskId: string) => timed(() => listTracks(deps, { subject: 'bench', taskId, query }));
-  const bare = { ...query, after: undefined, threshold: 0, minScore: 0 };
-  const statement = (taskId: string) =>
-    timed(() =>
-      findTracks(db, { day: dayOfTask(taskId) ?? '', taskId }, { query: bare, limit: PAGE + 1, without: [] }),
-    );
-  const [ofFew, ofMany, statements]: [number[], number[], number[]] = [[], [], []];
-  for (let round = 0; round < PAGES; round += 1) {
-    ofFew.push(await page(few));
-    ofMany.push(await page(many));
-    statements.push(await statement(many));
-  }
-  const [small, large, alone] = [ofFew, ofMany, statements].map((times) => median(times.slice(10)));
-  return [
-    { name: `page of ${PAGE} of ${MANY} tracks, p50`, value: large ?? 0, unit: 'ms' },
-    {
-      name: `over one of ${FEW} tracks`,
-      value: (large ?? 0) / (small ?? 1),
-      unit: 'ratio',
-      target: atMost(1.2),
-      floor: atMost(1.5),
-    },
-    {
-      name: 'its first statement over it',
-      value: (alone ?? 0) / (large ?? 1),
-      unit: 'ratio',
-      target: atLeast(0.5),
-      floor: atLeast(0.05),
-    },
-  ];
-}
-
-/** A task with so many tracks; they are copies of one, at other times. */
-async function taskOfTracks(db: Knex, count: number): Promise<string> {
-  const deps = depsOf(db);
-  const taskId = syntheticTaskId();
-  await showTask(db, taskId);
-  const far = Array.from({ length: 40 }, (_, seq) => ({
-    ...syntheticFrame(taskId, seq, 1),
-    // Some seconds of one object, and hours later another: the first track has ended, so it is a row.
-    frame_time_ms: seq < 20 ? seq * 200 : 8 * 3_600_000 + seq * 200,
-  }));
-  await keepFrames(deps, far);
-  await foldTask(deps, taskId);
-  await db.raw(
-    `insert into tracks (day, task_id, track_id, label, first_time_ms, last_time_ms, frames, best_score, changed, facts)
-     select day, task_id, 'copy-' || n, label, first_time_ms + n * 1000, last_time_ms + n * 1000, frames, 950000, changed, facts
-       from (select * from tracks where task_id = :taskId limit 1) as one, generate_series(1, :count) as n`,
-    { taskId, count },
-  );
-  return taskId;
-}
 
 const execute = promisify(execFile);
 

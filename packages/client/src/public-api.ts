@@ -97,7 +97,7 @@ export interface paths {
     post?: never;
     /**
      * Deletes an alarm rule
-     * @description Closes the open alarms of the rule within seconds. Its alarms stay. A repeat changes nothing.
+     * @description Closes the open alarms of the rule within seconds; its alarms stay readable. A repeat answers 404 `rule_not_found`, which also means that the rule is gone.
      */
     delete: operations['deleteAlarmRule'];
     options?: never;
@@ -170,7 +170,7 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List events of your tasks
+     * Lists events of your tasks
      * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. If events behind your cursor have expired, or the log ends before it after a restore, the first item is `events.missed`. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
      */
     get: operations['listEvents'];
@@ -191,7 +191,7 @@ export interface paths {
     };
     /**
      * Streams events of your tasks
-     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for those that expired, or that a restored log lacks. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
+     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, during updates, and when the API key is no longer valid. Reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice. Later, the first event is `events.missed`: it stands for those that expired, or that a restored log lacks. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
      */
     get: operations['getEventStream'];
     put?: never;
@@ -231,7 +231,7 @@ export interface paths {
     };
     /**
      * Returns the detections of an earlier image call
-     * @description Available until `result_expires_at`. Reading is not charged.
+     * @description Returns the detections until `result_expires_at`. Reading is not charged. Frames of a video task are at `/v1/vision/tasks/{task_id}/results`.
      */
     get: operations['getImageDetection'];
     put?: never;
@@ -253,7 +253,7 @@ export interface paths {
     put?: never;
     /**
      * Creates a link that needs no API key
-     * @description The link reads one path for clients that cannot send a header, such as `<video>` and `<img>`. Everyone who has it can read the path until it expires or the API key that created it is revoked.
+     * @description The link reads one path for clients that cannot send a header, such as `<video>` and `<img>`. Everyone who has it can read the path until it expires or the API key that created it is revoked. The content is looked up when the link is used, so a link can be created for a task that does not exist.
      */
     post: operations['createLink'];
     delete?: never;
@@ -271,7 +271,7 @@ export interface paths {
     };
     /**
      * Returns what a link is for
-     * @description Needs no key. Requests count towards the rate of the subject that created the link.
+     * @description Needs no key. Answers as the path of the link does. Requests count towards the rate of the subject that created it.
      */
     get: operations['getLink'];
     put?: never;
@@ -316,7 +316,7 @@ export interface paths {
     get: operations['getMqttEndpoint'];
     /**
      * Creates or replaces an MQTT endpoint
-     * @description Creates the endpoint, or replaces all its settings; repeating the request changes nothing. The service connects to the broker by MQTT 3.1.1 and publishes the events that follow, in their order, with QoS 1 and without retain; it subscribes to nothing. The topic is `<topic_prefix>/<type>/<camera>`, where the camera is the `client_ref` or, without one, the `task_id`; the payload is the event as in `GET /v1/vision/events`. An event counts as published when the broker has acknowledged it, and may arrive more than once under the same `event_id`. After a failure the service connects again, at first after a second, later every five minutes.
+     * @description Creates the endpoint, or replaces all its settings; repeating the request changes nothing. The service connects to the broker by MQTT 3.1.1 and publishes the events that follow, in their order, with QoS 1 and without retain; it subscribes to nothing. The topic is `<topic_prefix>/<type>/<camera>`, where the camera is the `client_ref` or, without one, the `task_id`; events that are about no task have the topic `<topic_prefix>/<type>`. The payload is the event as in `GET /v1/vision/events`. An event counts as published when the broker has acknowledged it, and may arrive more than once under the same `event_id`. After a failure the service connects again, at first after a second, later every five minutes. An endpoint belongs to the API key that sent this request last: within 10 s after that key is revoked, or after your last key has expired, the endpoint is disabled, and an event says so. To replace a key, send this request with the new key before you revoke the old one.
      */
     put: operations['putMqttEndpoint'];
     post?: never;
@@ -378,7 +378,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Lists video tasks and image calls */
+    /**
+     * Lists video tasks and image calls
+     * @description Returns your tasks and image calls until their results expire. Filters may change from page to page.
+     */
     get: operations['listTasks'];
     put?: never;
     /**
@@ -405,7 +408,7 @@ export interface paths {
     post?: never;
     /**
      * Deletes an ended task or an image call
-     * @description Deletes results, tracks, the uploaded video or images, and the task itself. The task cannot be read after the response. Its results neither, unless the service that has them is unavailable: then as soon as it is back. Stored copies and its events are removed in the background. Units are not returned. A repeat returns the same response, and a create request with the `Idempotency-Key` of the task is rejected with 404.
+     * @description Deletes the task with its results, tracks, alarms, and uploaded video or images. After the response the task cannot be read, nor can its results: only if a part of the service was unavailable during the request, results can be read for some seconds after it is back. Stored copies, events and alarms are removed in the background. Units are not returned. A repeat returns the same response. A create request with the `Idempotency-Key` of the task is rejected with 404 `task_not_found`.
      */
     delete: operations['deleteTask'];
     options?: never;
@@ -440,7 +443,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Returns result frames of a video task, while it runs or after it has ended */
+    /**
+     * Returns result frames of a video task, while it runs or after it has ended
+     * @description Frames without objects are returned too, unless `skip_empty` is sent. A task that was created a moment ago has none yet: the page is empty.
+     */
     get: operations['getResults'];
     put?: never;
     post?: never;
@@ -459,7 +465,7 @@ export interface paths {
     };
     /**
      * Streams result frames of a video task
-     * @description Sends each frame as a server-sent event `frame` as soon as it is stored: `data` is a ResultFrame, `id` the cursor behind it. After the last frame of an ended task comes `end` with the `status` of the task; reconnecting then returns 204. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID`, and you miss no frame and receive none twice. A comment is sent every 10 s.
+     * @description Sends each frame as a server-sent event `frame` as soon as it is stored: `data` is a ResultFrame, `id` the cursor behind it. After the last frame of an ended task comes `end` with the `status` of the task; reconnecting then returns 204. With `to_ms` the stream also stays open until the task has ended. The service closes a stream after about ten minutes, during updates, and when the API key is no longer valid. Reconnect with `Last-Event-ID`, and you miss no frame and receive none twice. A comment is sent every 10 s.
      */
     get: operations['getResultStream'];
     put?: never;
@@ -537,7 +543,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** List the tracks of a video task */
+    /** Lists the tracks of a video task */
     get: operations['listTracks'];
     put?: never;
     post?: never;
@@ -554,7 +560,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Return one track of a video task */
+    /** Returns one track of a video task */
     get: operations['getTrack'];
     put?: never;
     post?: never;
@@ -1035,7 +1041,7 @@ export interface components {
          * @description `frame_time_ms` at which it closed; absent while open
          */
         closed_ms?: number;
-        /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the task */
+        /** @description Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may raise: 60 alarms of crossings, 300 of other conditions on objects */
         suppressed: number;
         evidence: components['schemas']['AlarmEvidence'];
         /** @description Labels of the objects during the alarm */
@@ -1305,16 +1311,20 @@ export interface components {
     };
     QualityFigure: {
       /**
-       * @description `precision`: share of reported objects that are correct. `recall`: share of real objects that are reported.
+       * @description `precision`: share of reported objects that are correct. `recall`: share of real objects that are reported. `false_alarms_per_hour`: alarms in an hour of video without such an object. `seconds_to_first_alarm`: time from the appearance of an object to the first alarm.
        * @enum {string}
        */
       measure: 'precision' | 'recall' | 'false_alarms_per_hour' | 'seconds_to_first_alarm';
       /** @description Label that was measured */
       label: string;
-      /** @enum {string} */
+      /**
+       * @description Measured on images (`picture`) or on videos (`video`)
+       * @enum {string}
+       */
       input: 'picture' | 'video';
       /** @description Score threshold that the figure applies to */
       min_score: number;
+      /** @description Measured value: a share from 0 to 1, a number an hour, or seconds */
       value: number;
     };
     OpenApiDocument: {
@@ -1365,7 +1375,7 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the task */
+      /** @description Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may raise: 60 alarms of crossings, 300 of other conditions on objects */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
       /** @description Labels of the objects during the alarm */
@@ -1399,7 +1409,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1557,7 +1567,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1592,7 +1602,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1623,7 +1633,7 @@ export interface components {
       when: components['schemas']['RuleCondition'];
       schedule?: components['schemas']['RuleSchedule'];
       /**
-       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, by the times of its frames; those beyond count as `suppressed` too
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
        * @default 60000
        */
       min_interval_ms: number;
@@ -1674,7 +1684,7 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /** @description Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 60 alarms a minute of the task */
+      /** @description Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may raise: 60 alarms of crossings, 300 of other conditions on objects */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
       /** @description Labels of the objects during the alarm */
@@ -1955,7 +1965,7 @@ export interface components {
     /** @description Settings of the subject of the API key */
     Settings: {
       /**
-       * @description Whether images of videos are available for new video tasks: `tracks` or `off`
+       * @description `tracks`: new video tasks store an image of each track and, for streams, answer live snapshots. `off`: neither
        * @enum {string}
        */
       snapshots: 'off' | 'tracks';
@@ -2060,7 +2070,7 @@ export interface components {
       task_id: string;
       /**
        * Format: date-time
-       * @description Time from which nothing of the task can be read
+       * @description Time of the deletion
        */
       deleted_at: string;
     };
@@ -2748,7 +2758,7 @@ export interface operations {
            *           "lower_bound": 0.3,
            *           "default_min_score": 0.8,
            *           "quality": {
-           *             "method": "A small neural network; judges each picture and each frame of a video by itself.",
+           *             "method": "A small neural network. It judges each image and each frame of a video by itself.",
            *             "measured_on": "A surveillance video of a square in daylight, 665 people",
            *             "figures": [
            *               {
@@ -2760,7 +2770,7 @@ export interface operations {
            *               }
            *             ],
            *             "limits": [
-           *               "Objects lower than a twentieth of the picture's height are missed."
+           *               "Objects lower than a twentieth of the image's height are missed."
            *             ]
            *           }
            *         }
@@ -3048,7 +3058,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `rule_invalid`: when.for_ms: Too small: expected number to be >=5000.
+       * @description - OP-TASK-REQUEST-INVALID, `rule_invalid`: when.for_ms: Send a number of at least 5000.
        *     - OP-TASK-REQUEST-INVALID, `region_invalid`: when.region: Send a polygon whose edges do not cross or touch each other.
        *     - OP-TASK-REQUEST-INVALID, `time_zone_unknown`: schedule.time_zone: Send an IANA time zone.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
@@ -3757,7 +3767,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `rule_invalid`: when.for_ms: Too small: expected number to be >=5000.
+       * @description - OP-TASK-REQUEST-INVALID, `rule_invalid`: when.for_ms: Send a number of at least 5000.
        *     - OP-TASK-REQUEST-INVALID, `region_invalid`: when.region: Send a polygon whose edges do not cross or touch each other.
        *     - OP-TASK-REQUEST-INVALID, `time_zone_unknown`: schedule.time_zone: Send an IANA time zone.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
@@ -4115,9 +4125,9 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: Too small: expected number to be >=1.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: Send a number of at least 1.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list, with the same order, or the id of an event of its stream.
        */
       400: {
         headers: {
@@ -4484,7 +4494,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: verdict: Invalid option: expected one of "none"|"confirmed"|"false_alarm".
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: verdict: Send one of none, confirmed, false_alarm.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {
@@ -4655,7 +4665,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, types, order are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list, with the same order, or the id of an event of its stream.
        */
       400: {
         headers: {
@@ -4783,7 +4793,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, mqtt_endpoint.disabled, events.missed, comma separated.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, types are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list, with the same order, or the id of an event of its stream.
        */
       400: {
         headers: {
@@ -4995,7 +5005,7 @@ export interface operations {
        *     - OP-TASK-REQUEST-INVALID, `image_too_large`: An image is larger than 8388608 bytes.
        *     - OP-TASK-REQUEST-INVALID, `image_type_unsupported`: Send images as JPEG, PNG or WEBP, and declare them as such.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        */
       400: {
         headers: {
@@ -5214,7 +5224,7 @@ export interface operations {
         };
       };
       /**
-       * @description - `task_not_found`: There is no such task.
+       * @description - `task_not_found`: There is no image call with this task_id.
        *     - `not_found`: There is no such resource.
        */
       404: {
@@ -5469,7 +5479,11 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `not_an_upload`: The task is not of an uploaded video, so no video is stored for it.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_stream`: The task is not of a live stream.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -5483,10 +5497,13 @@ export interface operations {
       };
       /**
        * @description - `link_invalid`: The link is invalid or has expired.
+       *     - `task_not_found`: There is no such task.
+       *     - `track_not_found`: This task has no such track.
        *     - `video_not_found`: The video of the task is no longer stored.
        *     - `snapshots_off`: The task was created without snapshots.
        *     - `snapshot_not_yet`: No frame of the stream arrived in time; retry in some seconds.
        *     - `snapshot_none`: There is no image of the track; `snapshot.reason` of the track says why.
+       *     - `not_supported`: The inference backend creates no snapshots for the task.
        *     - `not_found`: There is no such resource.
        */
       404: {
@@ -5545,6 +5562,7 @@ export interface operations {
       /**
        * @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        *     - OP-SYS-UNAVAILABLE, `tasks_unavailable`: The tasks service is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is unreachable or answers with an error. Nothing was charged.
        *     - OP-SYS-UNAVAILABLE, `results_unavailable`: The results service is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        *     - OP-SYS-UNAVAILABLE, `object_store_unavailable`: The object store is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        */
@@ -5943,8 +5961,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: topic_prefix: Invalid string: must match pattern /^[A-Za-z0-9._:-]{1,64}(?:\/[A-Za-z0-9._:-]{1,64}){0,7}$/.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: retain: Unrecognized key: "retain".
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: topic_prefix: Send a text that matches /^[A-Za-z0-9._:-]{1,64}(?:\/[A-Za-z0-9._:-]{1,64}){0,7}$/.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: retain: This operation does not accept it.
        *     - OP-TASK-REQUEST-INVALID, `mqtt_url_invalid`: The url must begin with mqtts://.
        *     - OP-TASK-REQUEST-INVALID, `mqtt_login_invalid`: login: send certificates in PEM, beginning with -----BEGIN CERTIFICATE-----.
        */
@@ -6511,7 +6529,7 @@ export interface operations {
       };
       /**
        * @description - OP-TASK-REQUEST-INVALID, `stream_url_invalid`: The stream_url must begin with http://, https://, rtsp:// or rtmp://.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: The body holds a field that is not known.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        *     - OP-TASK-REQUEST-INVALID, `scene_code_invalid`: Send scene_code as a text.
        *     - OP-TASK-REQUEST-INVALID, `stream_unreachable`: The stream could not be reached or did not answer as a stream.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
@@ -6634,7 +6652,7 @@ export interface operations {
         created_after?: string;
         /** @description Latest creation time, exclusive */
         created_before?: string;
-        /** @description Order of creation; must be the same for all pages of a list */
+        /** @description Order of creation. Send the same for all pages of a list: a cursor works with no other */
         order?: 'newest' | 'oldest';
       };
       header?: never;
@@ -6665,7 +6683,7 @@ export interface operations {
            *           "created_at": "2026-03-15T08:30:00.000Z",
            *           "updated_at": "2026-03-15T08:30:01.250Z",
            *           "kind": "video",
-           *           "client_ref": "gate-3"
+           *           "client_ref": "yard-gate-3"
            *         }
            *       ],
            *       "next_cursor": ""
@@ -6675,8 +6693,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `cursor_invalid`: Use a next_cursor of this list.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       * @description - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: Send a next_cursor of this list with the same order.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        */
       400: {
         headers: {
@@ -6775,9 +6793,9 @@ export interface operations {
       query?: {
         /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
         client_ref?: string;
-        /** @description Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
+        /** @description `tracks`: an image of each track is stored and, for streams, live snapshots are answered. `off`: neither. It cannot be changed later. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
         snapshots?: 'off' | 'tracks';
-        /** @description Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 (`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes takes capacity only for single connections, about once a minute while there is capacity; the task stays `running`. `GET …/source` says when the last frame came and when the task fails: after ten minutes where the inference backend does not have this feature, as during an upgrade. It is part of the request: a repeat with another value is rejected. */
+        /** @description Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 (`SOURCE_GIVE_UP_MS` of the operator). After ten minutes without a frame the task stays `running` but holds no capacity: the service connects about once a minute, when there is capacity for it. `GET …/source` says when the last frame came and when the task fails: after ten minutes where the inference backend does not have this feature, as during an upgrade. It is part of the request: a repeat with another value is rejected. */
         give_up_after_s?: number;
       };
       header: {
@@ -6874,7 +6892,7 @@ export interface operations {
       };
       /**
        * @description - OP-TASK-REQUEST-INVALID, `stream_url_invalid`: The stream_url must begin with http://, https://, rtsp:// or rtmp://.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: The body holds a field that is not known.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        *     - OP-TASK-REQUEST-INVALID, `scene_code_invalid`: Send scene_code as a text.
        *     - OP-TASK-REQUEST-INVALID, `stream_unreachable`: The stream could not be reached or did not answer as a stream.
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_missing`: Send an Idempotency-Key header with a UUID of your own.
@@ -7527,7 +7545,7 @@ export interface operations {
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, min_score, labels, from_ms, to_ms, region, anchor, track_id, skip_empty are accepted.
        *     - OP-TASK-REQUEST-INVALID, `region_invalid`: region: send 3 to 16 corners as x1,y1,x2,y2,…, each 0 to 1, of a polygon whose edges do not cross.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list and task, with the same order, or the id of an event.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */
       400: {
@@ -7701,7 +7719,7 @@ export interface operations {
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: labels: send 1 to 32 labels of 1 to 100 characters, separated by commas.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, min_score, labels, from_ms, to_ms, region, anchor, track_id, skip_empty are accepted.
        *     - OP-TASK-REQUEST-INVALID, `region_invalid`: region: send 3 to 16 corners as x1,y1,x2,y2,…, each 0 to 1, of a polygon whose edges do not cross.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list and task, with the same order, or the id of an event.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */
       400: {
@@ -7889,7 +7907,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list and task, with the same order, or the id of an event.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */
       400: {
@@ -8237,7 +8255,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: bucket_ms: send one of 1000, 60000, 300000, 900000, 3600000, 86400000.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only from_ms, to_ms, bucket_ms, min_score are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `too_many_buckets`: At most 2500 buckets of this size; send a larger bucket_ms.
+       *     - OP-TASK-REQUEST-INVALID, `too_many_buckets`: At most 2500 buckets of this size; send a larger bucket_ms or a shorter time.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */
       400: {
@@ -8448,7 +8466,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, order, labels, from_ms, to_ms, min_score, min_duration_ms, state are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the cursor of an earlier page of this list and task, with the same order, or the id of an event.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */
       400: {
@@ -9284,7 +9302,7 @@ export interface operations {
       };
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: from must not be later than to.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        */
       400: {
         headers: {
@@ -9383,7 +9401,7 @@ export interface operations {
       query?: {
         /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
         client_ref?: string;
-        /** @description Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
+        /** @description `tracks`: an image of each track is stored and, for streams, live snapshots are answered. `off`: neither. It cannot be changed later. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
         snapshots?: 'off' | 'tracks';
       };
       header: {
@@ -9480,7 +9498,7 @@ export interface operations {
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_invalid`: Send one Idempotency-Key in UUID form (8-4-4-4-12).
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_reused`: This Idempotency-Key was used for another request; send a new key for a new request.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        */
       400: {
         headers: {
@@ -10109,8 +10127,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: event_types: Too small: expected array to have >=1 items.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: event_types: Send at least 1 entry.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        *     - OP-TASK-REQUEST-INVALID, `webhook_url_invalid`: The url must begin with https://.
        *     - OP-TASK-REQUEST-INVALID, `secret_invalid`: secret: send whsec_ and 24 to 64 random bytes in base64.
        */
@@ -10400,7 +10418,7 @@ export interface operations {
            *         {
            *           "delivery_id": "019cf0a3-7d11-7f00-8a11-4c0d2b7e8c13",
            *           "event_id": "019cf0a3-60f2-7a10-8c44-1f0d2b7e8c10",
-           *           "type": "task.failed",
+           *           "type": "webhook_endpoint.test",
            *           "state": "pending",
            *           "attempts": [
            *             {
@@ -10573,7 +10591,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: since_ms: Too small: expected number to be >=0.
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: since_ms: Send a number of at least 0.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {
@@ -10739,7 +10757,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: overlap_s: Too big: expected number to be <=86400.
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: overlap_s: Send a number of at most 86400.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {

@@ -73,6 +73,12 @@ const places: Section = {
       [query('jobs', max('', gauge('vision_jobs_unowned')))],
       { unit: 'short' },
     ),
+    lines(
+      'Streams that would take a slot',
+      'Live streams that have been away for over ten minutes: each takes a slot again once its camera is back.',
+      [query('streams', max('', gauge('vision_jobs_parked')))],
+      { unit: 'short' },
+    ),
   ],
 };
 

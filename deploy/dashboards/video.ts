@@ -27,6 +27,12 @@ const customer: Section = {
       [query('jobs', max('', gauge('vision_jobs_unowned')))],
       { unit: 'short', red: 1 },
     ),
+    number(
+      'Streams without a slot',
+      'Live streams that have been away for over ten minutes and wait for their camera; they take no slot.',
+      [query('streams', max('', gauge('vision_jobs_parked')))],
+      { unit: 'short' },
+    ),
   ],
 };
 

@@ -56,6 +56,11 @@ export const jobMetrics = {
   unowned: gauge('vision.jobs.unowned', {
     meaning: 'Jobs that no worker holds. Every replica tells the same: use `max`',
   }),
+  parked: gauge('vision.jobs.parked', {
+    meaning:
+      'Live streams of tasks with `give_up_after_s` that have been unavailable for over ten minutes: no worker holds ' +
+      'them and they take no slot. Every replica tells the same: use `max`',
+  }),
   workDir: gauge('vision.inference.work_dir', {
     meaning: 'Space for copies of uploaded videos in WORK_DIR: bytes in use, and the most that can be in use now',
     unit: 'By',

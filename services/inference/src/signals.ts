@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createGauge, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { DecodeCosts } from './domain/decode-costs.ts';
-import type { JobEnding, JobRecord } from './domain/job.ts';
+import type { JobEnding, JobRecord, UnheldJobs } from './domain/job.ts';
 import type { Shortage } from './domain/shortage.ts';
 import type { DroppedFrames } from './domain/unsent-frames.ts';
 import { frameMetrics, jobMetrics, pictureMetrics } from './metrics.ts';
@@ -60,18 +60,21 @@ function placeSignals() {
         for (const { size, codec, cores } of costs.decoding()) tell(cores, { size, codec });
       });
     },
-    jobsUnowned: unownedJobs(),
+    jobsUnheld: unheldJobs(),
   };
 }
 
-/** @returns what takes the number of jobs that no worker holds; undefined when it is not known now */
-function unownedJobs(): (count: number | undefined) => void {
-  let last: number | undefined;
+/** @returns what takes the numbers of jobs that no worker holds; undefined when they are not known now */
+function unheldJobs(): (counts: UnheldJobs | undefined) => void {
+  let last: UnheldJobs | undefined;
   observe(jobMetrics.unowned, (tell) => {
-    if (last !== undefined) tell(last);
+    if (last) tell(last.unowned);
   });
-  return (count) => {
-    last = count;
+  observe(jobMetrics.parked, (tell) => {
+    if (last) tell(last.parked);
+  });
+  return (counts) => {
+    last = counts;
   };
 }
 

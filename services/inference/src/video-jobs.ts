@@ -27,7 +27,7 @@ import { usableCores } from './sandbox/usable-cores.ts';
 import { createVideoFiles } from './clients/video-files.ts';
 import type { VideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
-import { countUnowned } from './db/jobs.ts';
+import { countUnheld } from './db/jobs.ts';
 import { migrations } from './db/migrations/list.ts';
 import { encodeJpeg, encodePart } from './detectors/encode-jpeg.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
@@ -130,7 +130,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
 /** What runs beside the worker. */
 function backgroundOf(deps: Deps, config: VideoConfig) {
   const { db, logger, signals } = deps;
-  const census = createCensus({ name: 'census', ask: () => countUnowned(db), show: signals.jobsUnowned, logger });
+  const census = createCensus({ name: 'census', ask: () => countUnheld(db), show: signals.jobsUnheld, logger });
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
   return [auditor, census, costsPoller(deps), spacePoller(deps), reportsPoller(deps)];
 }

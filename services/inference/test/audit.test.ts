@@ -8,7 +8,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { migrations } from '../src/db/migrations/list.ts';
-import { countUnowned, findUnattended } from '../src/db/jobs.ts';
+import { countUnheld, findUnattended } from '../src/db/jobs.ts';
 import { auditJobs } from '../src/use-cases/audit-jobs.ts';
 import { listActiveJobs } from '../src/use-cases/list-active-jobs.ts';
 
@@ -38,7 +38,7 @@ test('jobs that no worker holds are told and shown until one takes them; held an
     { job_id: ended, status: 'succeeded', lease_until: lease(-600), ended_at: db.fn.now() },
   ]);
   const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'job_without_worker' });
-  expect(await countUnowned(db)).toBe(1);
+  expect(await countUnheld(db)).toEqual({ unowned: 1, parked: 0 });
   auditor.start();
   try {
     await until(async () => (await gauge()) === 1);
@@ -71,7 +71,7 @@ test('a parked stream lacks no worker until its time is over; then one has to en
     { ...parked, job_id: overdue, away_since: ago(3700), give_up_after_s: 3600 },
     { ...parked, job_id: endless, away_since: ago(3700) },
   ]);
-  expect(await countUnowned(db)).toBe(1);
+  expect(await countUnheld(db)).toEqual({ unowned: 1, parked: 2 });
   expect((await findUnattended(db, { limit: 10 })).map(({ jobId }) => jobId)).toEqual([overdue]);
   const ids = [waiting, overdue, endless];
   expect((await findUnattended(db, { ids, limit: 10 })).map(({ jobId }) => jobId)).toEqual([overdue]);

@@ -3,7 +3,7 @@ import { RAW_SCORES } from '@vision/contracts/calibration';
 import type { Calibration } from '@vision/contracts/calibration';
 import type { JobStatus } from '@vision/contracts/inference';
 import { ACTIVE } from '../domain/job.ts';
-import type { JobRecord, StoredEnding } from '../domain/job.ts';
+import type { JobRecord, StoredEnding, UnheldJobs } from '../domain/job.ts';
 import type { ActiveJobs } from '../domain/room.ts';
 
 export interface JobRow {
@@ -134,13 +134,13 @@ export async function countActive(db: Knex): Promise<ActiveJobs> {
 }
 
 /** Jobs that have not ended and that no worker holds. */
-export async function countUnowned(db: Knex): Promise<number> {
-  const rows = await db('jobs')
-    .whereIn('status', [...ACTIVE])
-    .where('lease_until', '<=', db.fn.now())
-    .whereRaw(`not ${MAY_WAIT}`)
-    .count<{ count: string | number }[]>({ count: '*' });
-  return Number(rows[0]?.count ?? 0);
+export async function countUnheld(db: Knex): Promise<UnheldJobs> {
+  const { rows } = await db.raw<{ rows: [UnheldJobs] }>(
+    `select count(*) filter (where not ${MAY_WAIT})::int as unowned, count(*) filter (where ${MAY_WAIT})::int as parked
+       from jobs where status = any(?) and lease_until <= now()`,
+    [[...ACTIVE]],
+  );
+  return rows[0];
 }
 
 /** Whether there is anything to claim; the index of leases answers it. */

@@ -106,3 +106,11 @@ export function contentOf(job: {
   const what = source.kind === 'stream' ? [source.url] : [source.bucket, source.key];
   return JSON.stringify([scene, lowerBound, source.kind, ...what, ...(Object.keys(optional).length ? [optional] : [])]);
 }
+
+/** Numbers of jobs that have not ended and that no worker holds. */
+export interface UnheldJobs {
+  /** They wait for a worker. */
+  unowned: number;
+  /** Live streams that have been unavailable for long, and that took no slot since. */
+  parked: number;
+}

@@ -9,6 +9,8 @@ import { launchBrowser, visit } from './support/visitor.ts';
 
 const TRACKS = 500;
 const LONGEST_TASK_MS = 100;
+/** A hundred pages take a busy machine longer than the usual limit for what hangs. */
+const MANY_PAGES_MS = 900_000;
 
 let browser: Browser;
 beforeAll(async () => {
@@ -31,7 +33,7 @@ const currentTime = (page: Page) => page.evaluate<number>(`document.querySelecto
 
 async function showAllTracks(page: Page): Promise<void> {
   for (let loaded = 200; loaded <= TRACKS; loaded += 100) {
-    await page.getByRole('button', { name: 'Show more tracks' }).click();
+    await page.getByRole('button', { name: 'Show more tracks' }).press('Enter');
     await page.getByText(`${loaded} tracks`, { exact: true }).waitFor();
   }
 }
@@ -53,26 +55,30 @@ test('while a video with 3,000 frames and 500 tracks plays, nothing holds the pa
   await close();
 });
 
-test('a hundred changes of the page hold no more memory than ten', async () => {
-  const { page, go, complaints, close } = await open();
-  const pages = [`tasks/${TASK_ID}`, 'alarms', 'images', 'tasks', `alarms/new-rule/${TASK_ID}`, 'webhooks', ''];
-  const change = async (index: number) => {
-    const next = pages[index % pages.length] ?? '';
-    await go(`#/${next}`);
-    await page.locator('h1').waitFor();
-    if (next === pages[0]) await page.locator('.track').first().waitFor();
-  };
-  const sizes: number[] = [];
-  for (let index = 0; index < 100; index += 1) {
-    await change(index);
-    if (index === 9 || index === 99) {
-      await go('#/');
-      await page.getByText('Left today').waitFor();
-      sizes.push(await heapBytes(page));
+test(
+  'a hundred changes of the page hold no more memory than ten',
+  async () => {
+    const { page, go, complaints, close } = await open();
+    const pages = [`tasks/${TASK_ID}`, 'alarms', 'images', 'tasks', `alarms/new-rule/${TASK_ID}`, 'webhooks', ''];
+    const change = async (index: number) => {
+      const next = pages[index % pages.length] ?? '';
+      await go(`#/${next}`);
+      await page.locator('h1').waitFor();
+      if (next === pages[0]) await page.locator('.track').first().waitFor();
+    };
+    const sizes: number[] = [];
+    for (let index = 0; index < 100; index += 1) {
+      await change(index);
+      if (index === 9 || index === 99) {
+        await go('#/');
+        await page.getByText('Left today').waitFor();
+        sizes.push(await heapBytes(page));
+      }
     }
-  }
-  const [few = 0, many = 0] = sizes;
-  expect(many / few).toBeLessThanOrEqual(1.2);
-  expect(complaints).toEqual([]);
-  await close();
-});
+    const [few = 0, many = 0] = sizes;
+    expect(many / few).toBeLessThanOrEqual(1.2);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+  MANY_PAGES_MS,
+);

@@ -59,7 +59,9 @@ export async function endOf(name: string): Promise<{ code: number; output: strin
 /** Its log stays, in the folder of the cluster. */
 export async function removePod(cluster: Cluster, name: string): Promise<void> {
   await keepLog(cluster, name);
-  await podman('rm', '--force', '--ignore', '--time', '1', name);
+  const remove = () => podman('rm', '--force', '--ignore', '--time', '1', name);
+  // On a busy machine podman may lose a container that ends while it is being stopped; the next try finds it ended.
+  await remove().catch(remove);
 }
 
 /** Ends a pod as a kubelet does: the pause first, then SIGTERM, and SIGKILL when its grace is over. */

@@ -65,7 +65,10 @@ async function everything(): Promise<void> {
   if (parts.includes('upgrade')) await ensureImages(release);
   const { old, next } = await bothReleases(release);
   cleanUp = async () => {
-    for (const name of next.cluster.started) await removePod(next.cluster, name);
+    for (const name of next.cluster.started) {
+      // The stores have to be stopped all the same.
+      await removePod(next.cluster, name).catch((error: unknown) => console.error(error));
+    }
   };
   proxy = await startProxy(settings, dir);
   if (parts.includes('upgrade')) await upgraded(release, old, next);

@@ -76,7 +76,7 @@ async function start({ settings, cluster, manifests }: Rollout, name: string, sl
 
 async function ready({ settings, cluster }: Rollout, name: string, slot: Slot): Promise<void> {
   const url = `http://127.0.0.1:${portsOf(settings, name, slot).health}/health/ready`;
-  if (!(await becomesTrue(() => answersOk(url), { timeoutMs: 180_000 }))) {
+  if (!(await becomesTrue(() => answersOk(url), { timeoutMs: 400_000 }))) {
     throw new Error(`${podName(name, slot)} is not ready; its log is in ${cluster.dir}`);
   }
   say('ready', podName(name, slot));

@@ -21,9 +21,9 @@ const SAMPLES = 100;
 const ALLOWED = '127.0.0.0/8';
 
 /**
- * Webhooks to receivers on this machine. How many a second are sent from the log, over a loop that does nothing but sign
- * and post the same bodies; and how long an event takes to a good endpoint while others hang to their limit of 15 s,
- * over the same alone.
+ * Webhooks to receivers on this machine. How many a second are sent from the log, over a loop that only signs and posts
+ * the same bodies; and how long an event takes to a good endpoint while others hang to their limit of 15 s, over the
+ * same alone.
  */
 export async function run() {
   const notify = await startNotify({ WEBHOOK_ALLOWED_CIDRS: ALLOWED });

@@ -62,7 +62,7 @@ export async function searchFigures(db: Knex): Promise<Figure[]> {
   ];
 }
 
-/** A task with so many frames: those of the last hour are stored, and before them stand copies of what the index says of them. */
+/** A task with so many frames: those of the last hour are stored, before them stand copies of their index entries. */
 async function taskOfFrames(db: Knex, count: number): Promise<string> {
   const deps = depsOf(db);
   const taskId = syntheticTaskId();

@@ -141,16 +141,16 @@ process.exit(failed ? 1 : 0);
 
 /** Owners look after their endpoints all the time, and give some up when half of the time is over. */
 async function whileOwnersAct(listeners: Listeners, work: () => Promise<Strike[]>): Promise<Strike[]> {
-  let isOver = false;
+  const over = new AbortController();
   const looking = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       // What fails now is tried again.
       await listeners.lookAfter().catch(() => undefined);
       await delay(OWNERS_PAUSE_MS);
     }
   })();
   const leaving = delay(minutes * 30_000).then(listeners.leave);
-  const strikes = await work().finally(() => (isOver = true));
+  const strikes = await work().finally(() => over.abort());
   await Promise.all([looking, leaving]);
   return strikes;
 }

@@ -86,12 +86,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     if (isLostBroker(payload.error)) restart();
     else fatal(payload.error);
   });
-  // The library calls listeners in place, so the places are up to date before the first record is handled.
-  consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
-  consumer.on('consumer.end_batch_process', ({ payload }) => {
-    places.batchEnds(payload);
-    signals.lag(ownName(options, payload.topic), payload.partition, Number(payload.offsetLag));
-  });
+  followBatches(consumer, options);
   return {
     start: () => {
       watchdog = watch(consumer, state, fatal);
@@ -115,6 +110,16 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
       }
     },
   };
+}
+
+/** The library calls listeners in place, so the places are up to date before the first record is handled. */
+function followBatches(consumer: Consumer, options: SuperviseOptions): void {
+  const { places, signals } = options;
+  consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
+  consumer.on('consumer.end_batch_process', ({ payload }) => {
+    places.batchEnds(payload);
+    signals.lag(ownName(options, payload.topic), payload.partition, Number(payload.offsetLag));
+  });
 }
 
 function createConsumer(

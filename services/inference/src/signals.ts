@@ -11,6 +11,7 @@ import type { Sandbox, SandboxMode } from './sandbox/sandbox.ts';
 export type Signals = ReturnType<typeof createSignals>;
 
 type PictureOutcome = (typeof pictureMetrics.images.labels.outcome)[number];
+type DropReason = (typeof frameMetrics.dropped.labels.reason)[number];
 type SourceState = (typeof jobMetrics.sources.labels.state)[number];
 
 /** What the service tells the operator. Sources appear by the task's id only, never by address. */
@@ -183,16 +184,14 @@ function jobSignals(logger: Logger) {
       if (isBehind) logger.warn(facts, 'a live stream gets fewer frames than its rate: this worker is too slow');
       else logger.info(facts, 'a live stream gets all its frames again');
     },
-    rateNotStored: ({ jobId }: JobFacts, error: unknown) => {
-      logger.warn({ task_id: jobId, err: error }, 'that a live stream is behind, or no longer, could not be stored');
-    },
+    rateNotStored: ({ jobId }: JobFacts, error: unknown) =>
+      logger.warn({ task_id: jobId, err: error }, 'that a live stream is behind, or no longer, could not be stored'),
     jobCondemned: ({ jobId, attempt }: JobFacts, deaths: number) => {
       const facts = { task_id: jobId, attempt, deaths };
       logger.error(facts, 'a job that ran alone ended its worker process each time; the job fails');
     },
-    videoRefused: (reason: string, detail: string | undefined) => {
-      logger.info({ reason, detail }, 'refused an uploaded video');
-    },
+    videoRefused: (reason: string, detail: string | undefined) =>
+      logger.info({ reason, detail }, 'refused an uploaded video'),
     jobFenced: ({ jobId, attempt }: JobFacts) => {
       fenced.add(1);
       logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
@@ -238,18 +237,13 @@ function frameSignals(logger: Logger) {
     framesRead: (kind: 'live' | 'file', frames: number) => read.add(frames, { kind }),
     frameSampled: () => sampled.add(1),
     frameRepeated: ({ sceneCode: scene }: JobFacts) => repeated.add(1, { scene }),
-    frameDetected: ({ sceneCode: scene }: JobFacts, durationMs: number) => {
-      detecting.record(durationMs / 1000, { scene });
-    },
+    frameDetected: ({ sceneCode: scene }: JobFacts, durationMs: number) =>
+      detecting.record(durationMs / 1000, { scene }),
     framesPublished: ({ jobId, sceneCode: scene }: JobFacts, frames: number) => {
       published.add(frames, { scene });
       logger.debug({ task_id: jobId, frames }, 'frames published');
     },
-    framesDropped: (
-      { jobId, sceneCode: scene }: JobFacts,
-      frames: number,
-      reason: (typeof frameMetrics.dropped.labels.reason)[number],
-    ) => {
+    framesDropped: ({ jobId, sceneCode: scene }: JobFacts, frames: number, reason: DropReason) => {
       if (frames === 0) return;
       dropped.add(frames, { scene, reason });
       logger.debug({ task_id: jobId, frames, reason }, 'frames dropped');

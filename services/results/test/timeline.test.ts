@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FrameData } from '@vision/contracts/frame-events';
-import { createdAtMsOf, dayOfTask } from '@vision/contracts/ids';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
-import { findHours } from '../src/db/timeline-hours.ts';
-import { putLabels } from '../src/domain/fold/count-codec.ts';
-import { decodeTotals } from '../src/domain/fold/hour-codec.ts';
-import { ByteWriter } from '@vision/contracts/segments/bytes';
-import { pack } from '@vision/contracts/segments/pack';
 import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { storeSource } from '../src/use-cases/store-source.ts';
+import { makeOlder } from './older-hours.ts';
 import {
   foldParts,
   formsOf,
@@ -291,20 +286,6 @@ test('tells a camera that was away from one in front of which nothing happened',
   expect(await source.json()).toMatchObject({ coverage: found.coverage });
 });
 
-/** Writes hours as the last release did, whose rows do not say the frames and seconds of an hour as a whole. */
-async function makeOlder(taskId: string): Promise<number> {
-  const hours = await findHours(database.db, { day: dayOfTask(taskId) ?? '', taskId }, hoursAround(taskId));
-  for (const hour of hours) {
-    const labels = new ByteWriter();
-    putLabels(labels, decodeTotals(hour).labels);
-    const totals = pack(labels.written(), 'small');
-    await database.db('timeline_hours').where({ task_id: taskId, hour_ms: hour.hourMs }).update({ totals });
-  }
-  return hours.length;
-}
-
-const hoursAround = (taskId: string) => [-1, 0, 1].map((hours) => floorTo(createdAtMsOf(taskId) + hours * HOUR, HOUR));
-
 test('hours that the last release stored give the same timeline', async () => {
   const { taskId, startMs } = await stream(
     [{ since_ms: 3_000 }],
@@ -319,7 +300,7 @@ test('hours that the last release stored give the same timeline', async () => {
   ];
   const found = await read();
   expect(found[0]?.items).toMatchObject([{ from_ms: startMs, covered_ms: HOUR - 305_000, frames: 3_295 }]);
-  expect(await makeOlder(taskId)).toBe(1);
+  expect(await makeOlder(database.db, taskId)).toBe(1);
   expect(await read()).toEqual(found);
 });
 

@@ -9,7 +9,7 @@ const HEADER_BYTES = 10;
 /** Nothing is unpacked that says that it is larger: about twenty times what a segment of usual frames has. */
 export const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 
-/** `fast` for what is written while frames arrive, `small` for what is kept, `open` for what is read by the thousand. */
+/** `fast`: written while frames arrive; `small`: kept; `open`: kept, and read by the thousand. */
 const EFFORTS = {
   // Beginning to compress costs as much as a kilobyte that is stored for some minutes.
   fast: { level: 1, fromBytes: 1_024 },

@@ -23,7 +23,7 @@ export class Buckets {
     this.#range = range;
   }
 
-  /** Adds what was counted in a span that begins here and is within one bucket; the labels become those of the bucket. */
+  /** Adds what was counted in a span that begins here, within one bucket; the labels become those of the bucket. */
   add(fromMs: number, { frames, labels }: Pick<Minute, 'frames' | 'labels'>): void {
     if (fromMs < this.#range.fromMs || fromMs >= this.#range.toMs) return;
     const into = this.#at(fromMs);

@@ -185,7 +185,7 @@ function imageOf(
 }
 
 /** Adds the facts of a minute to those of its start. */
-export function mergeInto(minutes: Map<number, Minute>, start: number, minute: Minute): void {
+function mergeInto(minutes: Map<number, Minute>, start: number, minute: Minute): void {
   const known = minutes.get(start);
   if (known) mergeMinute(known, minute);
   else minutes.set(start, minute);

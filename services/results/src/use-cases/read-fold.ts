@@ -45,8 +45,8 @@ export interface FoldView {
 }
 
 /**
- * Reads rows, state and the frames behind it as of one moment: `read` gets the view and a database in which the rows are
- * those of the view, or what it reads is thrown away: a fold that changes rows gets a new revision in the same
+ * Reads rows, state and the frames behind it as of one moment: `read` gets the view and a database in which the rows
+ * are those of the view, or what it reads is thrown away: a fold that changes rows gets a new revision in the same
  * transaction, so rows that are read between two looks at the same revision are those of it.
  */
 export async function readFold<T>(

@@ -51,7 +51,16 @@ async function ensureBroker(settings: Settings, broker: Broker): Promise<void> {
   await ensureRunning(settings, {
     name,
     command: 'java',
-    args: ['-Xmx512m', '-XX:+UseSerialGC', ...logOptions, '-cp', jars, 'kafka.Kafka', properties],
+    args: [
+      '-Xmx512m',
+      '-XX:+UseSerialGC',
+      ...(settings.isThrowaway ? quickCompiler : []),
+      ...logOptions,
+      '-cp',
+      jars,
+      'kafka.Kafka',
+      properties,
+    ],
     port,
     ready: () => answers(port),
     readyTimeoutMs: 240_000,
@@ -92,6 +101,9 @@ async function answers(port: number): Promise<boolean> {
     await admin.disconnect();
   }
 }
+
+/** A broker of some minutes does not earn back what the second compiler costs. */
+const quickCompiler = ['-XX:TieredStopAtLevel=1'];
 
 const logOptions = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

@@ -13,7 +13,7 @@ export interface Settings {
   observe: boolean;
   /** What the Kafka broker of this copy has beyond the usual. */
   kafka?: KafkaExtras;
-  /** Its databases need not outlive a crash of the machine; one of a process they do. */
+  /** It runs for minutes, and its data need not outlive a crash of the machine; one of a process they do. */
   isThrowaway?: true;
   /** The pairs of keys that the S3 server of this copy takes; that of its secrets when absent. */
   s3Keys?: readonly S3Keys[];

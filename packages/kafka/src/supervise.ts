@@ -66,11 +66,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   });
   const commits = gatherCommits(consumer, kafka.logger);
   let watchdog: NodeJS.Timeout | undefined;
-  let started = Promise.resolve(false);
-  const begin = () => untraced(() => startForever(consumer, options, stop.signal, state));
-  const restart = () => {
-    started = delay(RESTART_MS, undefined, { signal: stop.signal }).then(begin, () => false);
-  };
+  const starts = createStarts(consumer, options, stop.signal, state);
   const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
   consumer.on('consumer.group_join', ({ payload }) => {
     state.joined = true;
@@ -83,14 +79,14 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     state.joined = false;
     places.assigned({});
     if (payload.restart) return;
-    if (isLostBroker(payload.error)) restart();
+    if (isLostBroker(payload.error)) starts.beginAgain();
     else fatal(payload.error);
   });
   followBatches(consumer, options);
   return {
     start: () => {
       watchdog = watch(consumer, state, fatal);
-      started = begin();
+      starts.begin();
     },
     joined,
     isRunning: () => state.joined && state.alive,
@@ -104,7 +100,9 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
       clearInterval(watchdog);
       // While it still waits for a broker there is nothing to leave; the library's own retries end by themselves.
       const patienceMs = state.started ? timeoutMs : Math.min(timeoutMs, 1_000);
-      const left = started.then((running) => leave(consumer, commits, running && state.alive ? joined : undefined));
+      const left = starts
+        .begun()
+        .then((running) => leave(consumer, commits, running && state.alive ? joined : undefined));
       if (!(await atMost(patienceMs, left)) && state.started) {
         kafka.logger.warn({ group: groupId, timeout_ms: timeoutMs }, 'the consumer did not leave its group in time');
       }
@@ -174,6 +172,23 @@ function controlOf(consumer: Consumer, commits: OffsetCommits): ConsumerControl 
   };
 }
 
+/** Starts a consumer, and once more when the library does not. */
+function createStarts(
+  consumer: Consumer,
+  options: SuperviseOptions,
+  signal: AbortSignal,
+  state: { started: boolean; lastSignAt: number },
+) {
+  let begun = Promise.resolve(false);
+  const begin = () => untraced(() => startForever(consumer, options, signal, state));
+  return {
+    begin: () => void (begun = begin()),
+    beginAgain: () => void (begun = delay(RESTART_MS, undefined, { signal }).then(begin, () => false)),
+    /** Resolves with false when it was stopped before it ran. */
+    begun: () => begun,
+  };
+}
+
 /** @returns false when it was stopped before it ran. */
 async function startForever(
   consumer: Consumer,
@@ -202,10 +217,11 @@ async function startForever(
 const RESTART_MS = 1_000;
 
 /**
- * A broker that went away between two steps of a join. The library throws a plain error then, which it takes for one
- * that no restart mends.
+ * A broker that went away between two steps of a join. The library throws an error then that it takes for one which no
+ * restart mends.
  */
-const isLostBroker = (error: Error): boolean => error.message === 'Broker not connected';
+const isLostBroker = ({ message }: Error): boolean =>
+  message === 'Broker not connected' || message.startsWith('Failed to find group coordinator');
 
 const SILENT_MS = 5 * 60_000;
 

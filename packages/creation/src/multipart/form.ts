@@ -81,12 +81,12 @@ export function refusalOfParser(form: FormShape, error: unknown): AppError {
   });
 }
 
-function unknownField({ files, values }: FormShape, name = ''): AppError {
-  return fail.requestInvalid('unknown_field', unknownFieldMessage(), { field: name.slice(0, 100) });
+function unknownField(form: FormShape, name = ''): AppError {
+  return fail.requestInvalid('unknown_field', adviceOnField(form, name), { field: name.slice(0, 100) });
+}
 
-  function unknownFieldMessage(): string {
-    if (name === files.field) return `Send "${name}" as a file, with a file name.`;
-    if (values.includes(name)) return `Send "${name}" as a value, without a file name.`;
-    return `Only ${[files.field, ...values].map((field) => `"${field}"`).join(' and ')} are accepted.`;
-  }
+function adviceOnField({ files, values }: FormShape, name: string): string {
+  if (name === files.field) return `Send "${name}" as a file, with a file name.`;
+  if (values.includes(name)) return `Send "${name}" as a value, without a file name.`;
+  return `Only ${[files.field, ...values].map((field) => `"${field}"`).join(' and ')} are accepted.`;
 }

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Webhook } from 'standardwebhooks';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { until } from '@vision/shared/testing/until';
 import { createPostWebhook } from '../services/notify/src/clients/post-webhook.ts';
 import { parseWebhookUrl } from '../services/notify/src/domain/webhook-url.ts';
+import { signedHeaders } from '../services/notify/src/use-cases/attempt-delivery.ts';
 import { startNotify, task } from '../services/notify/test/support.ts';
 import type { TestNotify } from '../services/notify/test/support.ts';
 import { newSubject, webhooksOf } from '../services/notify/test/webhook-support.ts';
@@ -21,9 +21,9 @@ const SAMPLES = 100;
 const ALLOWED = '127.0.0.0/8';
 
 /**
- * Webhooks to receivers on this machine. How many a second are sent from the log, over a loop that only signs and posts
- * the same bodies; and how long an event takes to a good endpoint while others hang to their limit of 15 s, over the
- * same alone.
+ * Webhooks to receivers on this machine. How many a second are sent from the log, over a loop that does nothing but
+ * sign and post the same bodies; and how long an event takes to a good endpoint while others hang to their limit of
+ * 15 s, over the same alone.
  */
 export async function run() {
   const notify = await startNotify({ WEBHOOK_ALLOWED_CIDRS: ALLOWED });
@@ -88,18 +88,13 @@ const data = JSON.stringify({ task: task() });
 async function bareRate({ arrivals, urlOf }: Receivers): Promise<number> {
   const policy = createAddressPolicy([ALLOWED]);
   const post = createPostWebhook({ policy, connectMs: 3_000, totalMs: 15_000 });
-  const webhook = new Webhook(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
+  const secrets = [`whsec_${Buffer.alloc(32, 7).toString('base64')}`];
   const url = parseWebhookUrl(urlOf(0), { policy, allowsHttp: true });
   let left = ENDPOINTS * EVENTS;
   const lane = async () => {
     for (; left > 0; left -= 1) {
-      const [id, at, body] = [`event-${left}`, new Date(), data];
-      const headers = {
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-        'webhook-signature': webhook.sign(id, at, body),
-      };
-      await post({ url, headers, body, signal: new AbortController().signal });
+      const headers = signedHeaders(secrets, { id: `event-${left}`, at: new Date(), body: data });
+      await post({ url, headers, body: data, signal: new AbortController().signal });
     }
   };
   arrivals.count = 0;

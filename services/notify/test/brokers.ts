@@ -16,6 +16,9 @@ import { until } from '@vision/shared/testing/until';
 /** A message as a subscriber gets it. */
 export interface Message {
   topic: string;
+  /** As it was published. */
+  body: string;
+  at: number;
   event_id: string;
   type: string;
   sequence: number;
@@ -63,9 +66,11 @@ export async function subscribe(port: number, options: IClientOptions = {}, sche
   const messages: Message[] = [];
   const client = await connectAsync(`${scheme}://127.0.0.1:${port}`, { ...options, reconnectPeriod: 100 });
   client.on('message', (topic, payload, { retain }) => {
-    const { event_id, type, sequence } = JSON.parse(payload.toString()) as Message;
-    messages.push({ topic, event_id, type, sequence, retain });
+    const body = payload.toString();
+    const { event_id, type, sequence } = JSON.parse(body) as Message;
+    messages.push({ topic, body, at: Date.now(), event_id, type, sequence, retain });
   });
+  client.on('error', () => undefined);
   await client.subscribeAsync('#', { qos: 1 });
   return { messages, close: () => client.endAsync(true) };
 }

@@ -3,22 +3,16 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectAsync } from 'mqtt';
 import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { until } from '@vision/shared/testing/until';
 import { findProgram } from '../../../deploy/local/host-programs.ts';
 import { isPortFree } from '../../../deploy/local/wait.ts';
 import type { Settings } from '../../../deploy/local/settings.ts';
+import { subscribe } from '../../../services/notify/test/brokers.ts';
+import type { Message } from '../../../services/notify/test/brokers.ts';
 import { portBlocks } from './ports.ts';
 import { isThere } from './streams.ts';
-
-/** What a subscriber of the broker got. */
-export interface Message {
-  topic: string;
-  body: string;
-  at: number;
-}
 
 /** An MQTT broker of callers, and a subscriber to everything that is published there. */
 export interface MqttBroker {
@@ -54,7 +48,7 @@ export async function startMqttBroker(settings: Settings, random: () => number):
   };
   await start();
   const link = await startFaultProxy({ host: '127.0.0.1', port }, random);
-  const subscriber = await subscribe(port);
+  const subscriber = await subscribe(port, SESSION);
   return {
     url: `mqtt://127.0.0.1:${link.port}`,
     messages: subscriber.messages,
@@ -86,13 +80,5 @@ const configuration = (folder: string, port: number) =>
     '',
   ].join('\n');
 
-/** Its session outlives its connections, so it misses nothing that the broker has acknowledged. */
-async function subscribe(port: number) {
-  const messages: Message[] = [];
-  const session = { clientId: 'fault-suite', clean: false, reconnectPeriod: 200 };
-  const client = await connectAsync(`mqtt://127.0.0.1:${port}`, session);
-  client.on('message', (topic, payload) => messages.push({ topic, body: payload.toString(), at: Date.now() }));
-  client.on('error', () => undefined);
-  await client.subscribeAsync('#', { qos: 1 });
-  return { messages, close: () => client.endAsync(true) };
-}
+/** It outlives connections, so the subscriber misses nothing that the broker has acknowledged. */
+const SESSION = { clientId: 'fault-suite', clean: false };

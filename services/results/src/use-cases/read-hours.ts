@@ -11,7 +11,7 @@ import type { Minute } from '../domain/fold/minutes.ts';
 import type { FoldView } from './read-fold.ts';
 
 /** A stored hour; its minutes when they were asked for. */
-export interface OpenedHour extends HourSeconds {
+interface OpenedHour extends HourSeconds {
   hourMs: number;
   labels: LabelTotals;
   minutes: ReadonlyMap<number, Minute> | undefined;

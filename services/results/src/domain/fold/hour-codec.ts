@@ -97,7 +97,7 @@ export function decodeMinutes({
 }
 
 /** Facts about an hour as a whole. */
-export interface HourTotals {
+interface HourTotals {
   labels: LabelTotals;
   /** Undefined for an hour that an earlier release stored: its minutes have to be added up. */
   seconds: HourSeconds | undefined;

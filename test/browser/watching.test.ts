@@ -36,6 +36,8 @@ test('a viewer loses nothing by a minute without connection, nor when the task e
   await page.clock.fastForward(MINUTE_MS);
   expect(await page.locator('.track').count()).toBeGreaterThan(0);
   expect(await banner.isVisible()).toBe(true);
+  // Said once: what the page shows stays where it is.
+  expect(await page.getByText('No connection to the service').count()).toBe(0);
   await inspect(visitor, 'task-offline');
   await page.context().setOffline(false);
   await banner.waitFor({ state: 'hidden' });

@@ -125,6 +125,15 @@ export function noteTrouble(error: unknown): Trouble | undefined {
   return trouble;
 }
 
+/**
+ * What went wrong with something that the page asks for again by itself. A lost connection is said once for the whole
+ * page, so what is shown already stays as it is.
+ */
+export function noteLoading(error: unknown, isShown: boolean): Trouble | undefined {
+  const trouble = noteTrouble(error);
+  return isShown && trouble?.reason === 'offline' ? undefined : trouble;
+}
+
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
 
 function watchIdleness(): void {

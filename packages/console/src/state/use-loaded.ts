@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Trouble } from '../lib/trouble.ts';
-import { noteTrouble } from './session.ts';
+import { noteLoading } from './session.ts';
 
 export interface Loaded<T> {
   value: Signal<T | undefined>;
@@ -43,7 +43,7 @@ export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T
           trouble.value = undefined;
         } catch (error) {
           if (ended.signal.aborted) return;
-          trouble.value = noteTrouble(error);
+          trouble.value = noteLoading(error, value.value !== undefined);
         }
       }
       const waitMs = latest.current.everyMs?.(value.value, trouble.value);

@@ -8,7 +8,7 @@ import { clock } from '../lib/format.ts';
 import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
-import { noteTrouble } from '../state/session.ts';
+import { noteLoading } from '../state/session.ts';
 import { WITHOUT_IMAGES } from '../state/snapshots.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { t } from '../strings.ts';
@@ -63,7 +63,7 @@ function useLive(view: TaskView) {
         const reason = troubleOf(error)?.reason ?? '';
         if (ended.signal.aborted) return;
         if (LOST.includes(reason)) text.value = live.value ? t.task.liveLost : t.task.waiting;
-        else trouble.value = noteTrouble(error);
+        else trouble.value = noteLoading(error, live.value !== undefined);
       }
       if (!ended.signal.aborted) timer = setTimeout(() => void turn(), EVERY_MS);
     };

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { LONGEST_STEP_MS, objectsAt, objectsNear } from '../lib/boxes.ts';
 import { FrameWindow } from '../lib/frame-window.ts';
 import type { Trouble } from '../lib/trouble.ts';
-import { noteTrouble } from '../state/session.ts';
+import { noteLoading } from '../state/session.ts';
 import { loadFrames } from './load-frames.ts';
 import type { TaskView } from './task-view.ts';
 
@@ -20,7 +20,7 @@ export function useFrames(view: TaskView, isOn = true): Trouble | undefined {
         load: (fromMs, toMs) => loadFrames(client, { taskId, fromMs, toMs, minScore: lowest }),
         isFinal: (toMs) => source.current?.state === 'ended' || (source.current?.last_frame_time_ms ?? -1) >= toMs,
         onChange: () => (tick.value += 1),
-        onProblem: (error) => (trouble.value = noteTrouble(error)),
+        onProblem: (error) => (trouble.value = noteLoading(error, true)),
       }),
     [taskId, lowest],
   );

@@ -16,7 +16,7 @@ const baseOf: Record<string, string> = {
 };
 
 /** Longest collection that is written in one line, and longest content of an object that is kept as it is. */
-const [LINE, CONTENT] = [100, 2_000];
+const [LINE, CONTENT] = [120, 2_000];
 
 /**
  * The objects of a render as they are kept: one line for each short list or map, and a checksum in place of long files

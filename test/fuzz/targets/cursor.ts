@@ -13,8 +13,6 @@ const box = createSecretBox([{ version: 1, key: Buffer.alloc(32, 7) }]);
 const LIST = { subject: 'subject', order: 'newest' } as const;
 const invalid = { by: AppError, reasons: ['cursor_invalid'] };
 
-const own = { subject: 'subject', order: 'newest' } as const;
-
 /** Cursors: ours come back as they were; those of strangers, and ours with any change, are refused. */
 export const target: FuzzTarget = {
   maxBytes: 600,

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
  * A press beside everything takes the focus away, and means to; so does Tab behind the last element of the page.
  */
 export const REPORT_LOST_FOCUS = `(() => {
-  const LOST_AFTER_MS = 400;
+  const LOST_AFTER_MS = 2000;
   let last, since;
   addEventListener('pointerdown', () => (last = undefined), true);
   addEventListener('keydown', ({ key }) => key === 'Tab' && (last = undefined), true);

@@ -10,13 +10,16 @@ interface TraceEvent {
   args?: { name?: string };
 }
 
+/** Tasks have one name or another, by the version of the browser. */
+const CATEGORIES = ['toplevel', 'devtools.timeline', 'disabled-by-default-devtools.timeline', '__metadata'];
+
 /** Runs work and returns the tasks of the page's main thread that took longer, in milliseconds of processor time. */
 export async function longTasks(page: Page, longestMs: number, work: () => Promise<void>): Promise<number[]> {
   const session = await page.context().newCDPSession(page);
   const events: TraceEvent[] = [];
   session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])));
   await session.send('Tracing.start', {
-    traceConfig: { includedCategories: ['toplevel', 'devtools.timeline', '__metadata'], excludedCategories: ['*'] },
+    traceConfig: { includedCategories: CATEGORIES, excludedCategories: ['*'] },
   });
   await work();
   const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
@@ -30,7 +33,7 @@ export async function longTasks(page: Page, longestMs: number, work: () => Promi
   );
   const tasks = events.filter(
     ({ name, ph, pid, tid, tdur }) =>
-      name === 'RunTask' && ph === 'X' && tdur !== undefined && main.has(`${pid} ${tid}`),
+      name.endsWith('RunTask') && ph === 'X' && tdur !== undefined && main.has(`${pid} ${tid}`),
   );
   // A trace without any task would find none that is too long.
   if (tasks.length === 0) throw new Error(`the trace of ${events.length} events holds no task of the page`);

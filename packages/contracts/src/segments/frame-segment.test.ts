@@ -6,7 +6,13 @@ import { frameData } from '../frame-data.ts';
 import type { FrameData } from '../frame-data.ts';
 import { segmentProduced } from '../frame-events.ts';
 import { SegmentDamagedError } from './bytes.ts';
-import { decodeFrameSegment, encodeFrameSegment, loadOfSegment, splitIntoFrameSegments } from './frame-segment.ts';
+import {
+  decodeFrameSegment,
+  encodeFrameSegment,
+  fitsSegment,
+  loadOfSegment,
+  splitIntoFrameSegments,
+} from './frame-segment.ts';
 
 const JOBS = ['019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10', '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11'];
 
@@ -75,6 +81,7 @@ test('a segment is of one attempt of one job, in order, and bounded in frames an
   expect(lengths([frame(0), frame(1, [], { job_id: JOBS[1] ?? '' })])).toEqual([1, 1]);
   const crowd = Array.from({ length: 1_000 }, (_, track) => person(String(track)));
   expect(lengths([frame(0, crowd), frame(1, crowd), frame(2)])).toEqual([1, 2]);
+  expect([fitsSegment([frame(0, crowd)]), fitsSegment([frame(0, [...crowd, ...crowd])])]).toEqual([true, false]);
 });
 
 test('a segment says for how many frames it counts before it is unpacked', () => {

@@ -36,6 +36,10 @@ afterAll(() => {
   rmSync(dir, { recursive: true });
 });
 
+/** A source lives on after its test, so it keeps to the server of its test. */
+const sourceOf = (own: OauthClient, { lifeMs, minLeftMs }: { lifeMs?: number; minLeftMs?: number } = {}) =>
+  createTokenSource(async () => ({ ...(await fetchToken(own)), ...(lifeMs !== undefined && { lifeMs }) }), minLeftMs);
+
 const good = (value = 'a.b-c') => replyWith(200, { access_token: value, token_type: 'Bearer', expires_in: 300 });
 
 /** The message for operators when there is no token. */
@@ -111,7 +115,7 @@ const quiet = () => undefined;
 
 test('connections that open at once share one request', async () => {
   server.answer = good();
-  const tokens = createTokenSource(() => fetchToken(client));
+  const tokens = sourceOf(client);
   expect(await Promise.all([tokens.get(quiet), tokens.get(quiet), tokens.get(quiet)])).toEqual(
     Array.from({ length: 3 }, () => 'a.b-c'),
   );
@@ -122,7 +126,7 @@ test('connections that open at once share one request', async () => {
 test('while the server is away the old token serves, the request is repeated and each failure is told', async () => {
   server.answer = good('first');
   const told: string[] = [];
-  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 15_000 }), 1_000);
+  const tokens = sourceOf(client, { lifeMs: 15_000, minLeftMs: 1_000 });
   expect(await tokens.get((message) => told.push(message))).toBe('first');
   server.answer = replyWith(503, '');
   await until(() => told.length > 0);
@@ -136,7 +140,7 @@ test('while the server is away the old token serves, the request is repeated and
 
 test('a token that cannot be renewed is not given out shortly before its end', async () => {
   server.answer = good();
-  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 10_000 }));
+  const tokens = sourceOf(client, { lifeMs: 10_000 });
   let leftMs: unknown;
   const tell = (_message: string, { tokenLeftMs }: Record<string, unknown>) => {
     leftMs ??= tokenLeftMs;
@@ -149,14 +153,14 @@ test('a token that cannot be renewed is not given out shortly before its end', a
 });
 
 test('without a token a failure holds for a moment, so that many connections are not as many requests', async () => {
-  const tokens = createTokenSource(() => fetchToken(client));
+  const tokens = sourceOf(client);
   for (let tries = 0; tries < 20; tries += 1) await expect(tokens.get(quiet)).rejects.toThrow(/status 503/);
   expect(server.requests.length).toBeLessThan(5);
 });
 
 test('a token that the brokers refused is not used again', async () => {
   server.answer = good('first');
-  const tokens = createTokenSource(() => fetchToken(client));
+  const tokens = sourceOf(client);
   tokens.discard(await tokens.get(quiet));
   server.answer = good('second');
   expect(await tokens.get(quiet)).toBe('second');

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createLogger } from '@vision/shared/logger';
+import { createSecretBox } from '@vision/shared/secret-box';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { migrations } from '../src/db/migrations/list.ts';
 import { claimDeliveries } from '../src/db/webhook-deliveries.ts';
+import { sealFor } from '../src/domain/webhook-box.ts';
+import { createSignals } from '../src/signals.ts';
+import { attemptDelivery } from '../src/use-cases/attempt-delivery.ts';
+import type { WebhookTools } from '../src/use-cases/deps.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -78,4 +84,62 @@ test('a subject with much under way gives way to the others', async () => {
   await endpointWith(40, { minutes: 9 });
   await endpointWith(40, { subject: 'late' });
   expect(await claimed('subject', { limit: 4, subjects: { acme: 4 } })).toEqual(new Map([['late', 4]]));
+});
+
+const secrets = createSecretBox([{ version: 1, key: Buffer.alloc(32, 7) }]);
+const urlOf = (key: string, name: string) => sealFor(secrets, key, 'url', `https://${name}.example.org/`);
+
+/** An endpoint whose only webhook is claimed, and the names of the hosts that it is sent to. */
+async function claimedWebhook() {
+  const key = await endpointWith(1);
+  const sealed = {
+    url_box: urlOf(key, 'first'),
+    secret_box: sealFor(secrets, key, 'secret', 'whsec_MfKQ9r8GKYqrTwjU'),
+  };
+  await database.db('webhook_endpoints').update(sealed);
+  await database.db.raw(
+    `insert into events (subject, position, event_id, type, occurred_at, data)
+     select subject, position, event_id, type, now(), '{}' from webhook_deliveries`,
+  );
+  const busy = { endpoints: new Map<string, number>(), subjects: new Map<string, number>() };
+  const [claim] = await claimDeliveries(database.db, {
+    limit: 1,
+    leaseMs: 60_000,
+    perEndpoint: 1,
+    perSubject: 1,
+    busy,
+  });
+  if (!claim) throw new Error('nothing is due');
+  const sent: string[] = [];
+  const webhooks = {
+    box: secrets,
+    rules: { policy: { isAllowedPort: () => true }, allowsHttp: false },
+    post: ({ url }: { url: { host: string } }) => {
+      sent.push(url.host);
+      return Promise.resolve({ outcome: 'delivered', status: 204 });
+    },
+  } as unknown as WebhookTools;
+  const deps = { db: database.db, signals: createSignals(createLogger('notify', 'silent')), webhooks };
+  const attempt = () =>
+    attemptDelivery(deps, claim, { pace: { delayOf: () => 1 }, signal: AbortSignal.timeout(30_000) });
+  return { key, attempt, sent };
+}
+
+test('a webhook that waited for the pace of its host goes to the address that its endpoint has then', async () => {
+  const { key, attempt, sent } = await claimedWebhook();
+  await database.db('webhook_endpoints').update({ url_box: urlOf(key, 'second') });
+  await attempt();
+  expect(sent).toEqual(['second.example.org']);
+});
+
+test.each([
+  ['endpoint was deleted', () => database.db('webhook_endpoints').delete()],
+  ['endpoint was disabled', () => database.db('webhook_endpoints').update({ is_enabled: false })],
+  ['task was deleted', () => database.db('events').delete()],
+  ['webhook was claimed again', () => database.db('webhook_deliveries').increment('attempt', 1)],
+])('a webhook that waited for the pace of its host is not sent when its %s meanwhile', async (_what, change) => {
+  const { attempt, sent } = await claimedWebhook();
+  await change();
+  await attempt();
+  expect(sent).toEqual([]);
 });

@@ -68,6 +68,17 @@ export interface ClaimedDelivery
   data: string | null;
 }
 
+/** What requests of claimed deliveries are made of. */
+const requestsOf = (claims: string) =>
+  `select c.delivery_id, c.endpoint_key, c.subject, c.event_id, c.type, c.position, c.attempt, c.failures, c.attempts,
+          extract(epoch from now() - c.begun_at)::float8 * 1000 as age_ms,
+          e.endpoint_id, e.url_box, e.host, e.secret_box,
+          case when e.old_secret_until > now() then e.old_secret_box end as old_secret_box,
+          v.occurred_at, v.data
+     from ${claims} as c
+     join webhook_endpoints as e using (endpoint_key)
+     left join events as v on v.subject = c.subject and v.position = c.position and v.event_id = c.event_id`;
+
 /**
  * Claims deliveries that are due, each for the time of a lease, and at most so many of an endpoint and of a subject.
  * Subjects with the fewest under way come first, and of a subject such endpoints: one that has much to send, or hangs,
@@ -98,14 +109,7 @@ export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: Cl
                 select delivery_id from due where busy + place <= :perSubject
                  order by busy + place, lease_until limit :limit)
         returning d.*)
-     select c.delivery_id, c.endpoint_key, c.subject, c.event_id, c.type, c.position, c.attempt, c.failures, c.attempts,
-            extract(epoch from now() - c.begun_at)::float8 * 1000 as age_ms,
-            e.endpoint_id, e.url_box, e.host, e.secret_box,
-            case when e.old_secret_until > now() then e.old_secret_box end as old_secret_box,
-            v.occurred_at, v.data
-       from claimed as c
-       join webhook_endpoints as e using (endpoint_key)
-       left join events as v on v.subject = c.subject and v.position = c.position and v.event_id = c.event_id`,
+     ${requestsOf('claimed')}`,
     {
       ...bounds,
       leaseS: leaseMs / 1000,
@@ -146,6 +150,16 @@ export async function postponeDelivery(
 ): Promise<void> {
   const lease_until = db.raw('now() + make_interval(secs => ?)', [pauseMs / 1000]);
   await ofClaim(db, claim).update({ lease_until, failures, attempts: JSON.stringify(attempts) });
+}
+
+/** A claimed delivery as it is now; undefined when it is not to be sent any more, or by another claim. */
+export async function readClaim(db: Knex, claim: Claim): Promise<ClaimedDelivery | undefined> {
+  const { rows } = await db.raw<{ rows: ClaimedDelivery[] }>(
+    `${requestsOf(TABLE)}
+      where c.delivery_id = :delivery_id and c.attempt = :attempt and c.state = 'pending' and e.is_enabled`,
+    tokenOf(claim),
+  );
+  return rows[0];
 }
 
 /** Gives a claim back: the delivery is due again. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { SecretBox } from '@vision/shared/secret-box';
-import { dropDelivery } from '../db/webhook-deliveries.ts';
+import { dropDelivery, readClaim } from '../db/webhook-deliveries.ts';
 import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
 import { eventBody } from '../domain/event.ts';
 import type { LoggedEvent } from '../domain/event.ts';
@@ -14,20 +14,25 @@ import type { Answer } from '../domain/delivery.ts';
 import type { AttemptDeps, WebhookTools } from './deps.ts';
 import { recordAttempt } from './record-attempt.ts';
 
+interface AttemptOptions {
+  pace: HostPace;
+  signal: AbortSignal;
+}
+
 /** Sends a claimed delivery once and stores how it ended. @throws the reason of the signal. */
 export async function attemptDelivery(
   deps: AttemptDeps,
-  claimed: ClaimedDelivery,
-  { pace, signal }: { pace: HostPace; signal: AbortSignal },
+  claim: ClaimedDelivery,
+  { pace, signal }: AttemptOptions,
 ): Promise<void> {
+  const claimed = await inTurn(deps, claim, { pace, signal });
+  if (!claimed) return;
   const event = eventOf(claimed);
   if (!event) {
     // Its task was deleted, or it is older than events are retained.
     if (await dropDelivery(deps.db, claimed)) deps.signals.deliveriesDropped('event_removed', 1);
     return;
   }
-  const waitMs = pace.delayOf(claimed.host);
-  if (waitMs > 0) await delay(waitMs, undefined, { signal });
   const body = JSON.stringify(eventBody(event));
   const at = new Date();
   const began = performance.now();
@@ -35,6 +40,18 @@ export async function attemptDelivery(
   crashPoint('notify.webhook_sent');
   const attempt = { at: at.toISOString(), duration_ms: Math.round(performance.now() - began) };
   await recordAttempt(deps, claimed, { answer, attempt, occurredAt: event.occurred_at });
+}
+
+/** Waits for the pace of the host. Meanwhile the endpoint may have been changed or deleted, or its key revoked. */
+async function inTurn(
+  { db }: AttemptDeps,
+  claim: ClaimedDelivery,
+  { pace, signal }: AttemptOptions,
+): Promise<ClaimedDelivery | undefined> {
+  const waitMs = pace.delayOf(claim.host);
+  if (waitMs === 0) return claim;
+  await delay(waitMs, undefined, { signal });
+  return readClaim(db, claim);
 }
 
 async function send(

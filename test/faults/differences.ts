@@ -95,7 +95,7 @@ async function frames({ stores }: Stored): Promise<Difference[]> {
 async function framesOfNobody({ stores }: Stored): Promise<Difference[]> {
   const unended = await stores.query<{ id: string }>(
     'results',
-    'select task_id as id from ingests where end_status is null',
+    'select task_id as id from ingests where end_status is null and attempt >= 0',
   );
   const tasks = await stores.query<{ id: string }>('tasks', 'select task_id as id from tasks');
   const known = new Set(tasks.map(({ id }) => id));

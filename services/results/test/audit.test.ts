@@ -134,6 +134,17 @@ test('frames of a job whose task does not exist are told until its end mark come
   await until(async () => (await named(lost)).length === 0);
 });
 
+test('a task with alarm rules that was not created after all has no frames', async () => {
+  const undone = newTaskId();
+  // As rules make the row before the first frame.
+  await results.database.db('ingests').insert({ task_id: undone, rule_set: -1, ask_at: new Date(0) });
+  const row = results.database.db('ingests').where({ task_id: undone });
+  await until(async () => (await row.clone().whereRaw('ask_at > now()')).length === 1);
+  const answer = await results.call('POST', '/internal/v1/audits/run');
+  const { items } = (await answer.json()) as { items: Difference[] };
+  expect(items.filter(({ id }) => id === undone)).toEqual([]);
+});
+
 test('frames of a task that is lost are told at once, however seldom their job would be asked about', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0)]);

@@ -119,20 +119,20 @@ async function* countedSegments(tx: Knex.Transaction, task: CountedTask): AsyncG
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Gives tasks with frames and without an end mark whose turn it is, and sets when each is asked about again: after as
- * long as it is old, an hour at most.
+ * Gives tasks without an end mark whose turn it is, and sets when each is asked about again: after as long as it is
+ * old, an hour at most. One with alarm rules is there before its first frame.
  */
-export async function claimUnended(db: Knex, limit: number): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+export async function claimUnended(db: Knex, limit: number): Promise<{ id: string; hasFrames: boolean }[]> {
+  const { rows } = await db.raw<{ rows: { id: string; hasFrames: boolean }[] }>(
     `update ingests as i
         set ask_at = now() + least(interval '1 hour', greatest(interval '1 minute', now() - i.created_at))
       where i.task_id in (
         select task_id from ingests where end_status is null and deleted_at is null and ask_at <= now()
          order by ask_at limit :limit for update skip locked)
-      returning i.task_id as id`,
+      returning i.task_id as id, i.attempt >= 0 as "hasFrames"`,
     { limit },
   );
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 /** Makes it the turn of all of them. */
@@ -148,6 +148,7 @@ export async function hastenUnended(db: Knex): Promise<void> {
 export async function findUnended(db: Knex, taskIds: string[]): Promise<string[]> {
   return db('ingests')
     .whereIn('task_id', taskIds)
+    .where('attempt', '>=', 0)
     .whereNull('end_status')
     .whereNull('deleted_at')
     .pluck<string[]>('task_id');

@@ -22,7 +22,8 @@ export function auditUnknownTasks({ db, taskOwners }: Pick<Deps, 'db' | 'taskOwn
     kind: KIND,
     find: async () => {
       const page = await claimUnended(db, PAGE);
-      await noteDifferences(db, KIND, await unknown(page));
+      const withFrames = page.filter(({ hasFrames }) => hasFrames).map(({ id }) => id);
+      await noteDifferences(db, KIND, await unknown(withFrames));
       return page.length === PAGE;
     },
     confirm: async (ids) => unknown(await findUnended(db, ids)),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createLogger } from '@vision/shared/logger';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -15,7 +16,10 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase(migrations);
 });
-beforeEach(() => database.db('webhook_endpoints').delete());
+beforeEach(async () => {
+  await database.db('webhook_endpoints').delete();
+  await database.db('events').delete();
+});
 afterAll(() => database.drop());
 
 const box = Buffer.alloc(8);
@@ -113,7 +117,7 @@ async function claimedWebhook() {
   const sent: string[] = [];
   const webhooks = {
     box: secrets,
-    rules: { policy: { isAllowedPort: () => true }, allowsHttp: false },
+    rules: { policy: createAddressPolicy([], { isAllowedPort: () => true }), allowsHttp: false },
     post: ({ url }: { url: { host: string } }) => {
       sent.push(url.host);
       return Promise.resolve({ outcome: 'delivered', status: 204 });

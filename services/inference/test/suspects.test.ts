@@ -48,9 +48,19 @@ async function spawn() {
   return process;
 }
 
+async function sessionsOf(service: string): Promise<number> {
+  const { rows } = await world.db.raw<{ rows: { count: string }[] }>(
+    `select count(*) from pg_stat_activity where datname = current_database() and application_name = ?`,
+    [service],
+  );
+  return Number(rows[0]?.count);
+}
+
 /** Ends a process as the kernel does, and the leases that it leaves behind. */
 async function kill(process: Awaited<ReturnType<typeof spawn>>): Promise<void> {
   process.kill();
+  // A statement that it sent before is still carried out, and may be a claim.
+  await until(async () => (await sessionsOf('inference')) === 0);
   await world.db('workers').delete();
   await world.db('jobs').update({ lease_until: world.db.fn.now() });
 }

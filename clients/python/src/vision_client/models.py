@@ -61,16 +61,18 @@ class BoundingBox(BaseModel):
 
 class WebhookEndpointEventData(BaseModel):
     """
-    Data of events about a webhook endpoint
+    Data of events about a webhook or MQTT endpoint
     """
 
     endpoint_id: str
     """
-    `endpoint_id` of the webhook endpoint
+    `endpoint_id` of the webhook or MQTT endpoint
     """
-    reason: Literal['failing', 'gone', 'requested'] | str | None = None
+    reason: (
+        Literal['failing', 'gone', 'requested', 'key_revoked', 'no_key'] | str | None
+    ) = None
     """
-    Reason of `webhook_endpoint.disabled`: `failing` for three days, or `gone` (the receiver answered 410)
+    Reason of `webhook_endpoint.disabled` and `mqtt_endpoint.disabled`: `failing` for three days, `gone` (the receiver answered 410), `key_revoked` (the API key that changed the endpoint last was revoked), or `no_key` (you had no valid API key)
     """
 
 
@@ -81,7 +83,7 @@ class MissedEventsData(BaseModel):
 
     endpoint_id: str | None = None
     """
-    Webhook endpoint that was not sent them; absent: they have expired
+    Webhook endpoint that was not sent them; absent: they have expired, or were lost with the database of the service
     """
     first_sequence: conint(ge=1)
     """
@@ -180,18 +182,24 @@ class QualityFigure(BaseModel):
         | str
     )
     """
-    `precision`: share of reported objects that are correct. `recall`: share of real objects that are reported.
+    `precision`: share of reported objects that are correct. `recall`: share of real objects that are reported. `false_alarms_per_hour`: alarms in an hour of video without such an object. `seconds_to_first_alarm`: time from the appearance of an object to the first alarm.
     """
     label: constr(min_length=1)
     """
     Label that was measured
     """
     input: Literal['picture', 'video'] | str
+    """
+    Measured on images (`picture`) or on videos (`video`)
+    """
     min_score: confloat(ge=0.0, le=1.0)
     """
     Score threshold that the figure applies to
     """
     value: confloat(ge=0.0)
+    """
+    Measured value: a share from 0 to 1, a number an hour, or seconds
+    """
 
 
 class Info(BaseModel):
@@ -508,6 +516,124 @@ class NewLink(BaseModel):
     """
 
 
+class MqttEndpoint(BaseModel):
+    """
+    An MQTT broker that events are published to
+    """
+
+    endpoint_id: str
+    """
+    Your name of the endpoint
+    """
+    url: str
+    """
+    Address of the broker
+    """
+    login: Literal['none', 'password', 'certificate'] | str
+    """
+    Kind of login
+    """
+    username: str | None = None
+    """
+    User name of a login with a password
+    """
+    topic_prefix: str
+    """
+    Beginning of all topics
+    """
+    event_types: (
+        list[
+            Literal[
+                'task.running',
+                'task.resolving',
+                'task.succeeded',
+                'task.stopped',
+                'task.failed',
+                'task.refunded',
+                'alarm.opened',
+                'alarm.updated',
+                'alarm.closed',
+                'webhook_endpoint.disabled',
+                'webhook_endpoint.test',
+                'mqtt_endpoint.disabled',
+                'events.missed',
+            ]
+            | str
+        ]
+        | None
+    ) = Field(None, max_length=13, min_length=1)
+    """
+    Types of events to send; all types, those to come included, when absent
+    """
+    enabled: bool
+    """
+    Whether events are published
+    """
+    disabled_reason: (
+        Literal['failing', 'requested', 'key_revoked', 'no_key'] | str | None
+    ) = None
+    """
+    Why it is disabled: `failing` (the broker has acknowledged nothing for 72 h, in at least 10 connections), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was revoked), `no_key` (you had no valid API key)
+    """
+    connected_since: AwareDatetime | None = None
+    """
+    Since when there is a connection; absent without one
+    """
+    failing_since: AwareDatetime | None = None
+    """
+    Time of the first failure since the broker worked last
+    """
+    last_failure: (
+        Literal[
+            'unreachable',
+            'timeout',
+            'tls_invalid',
+            'refused',
+            'closed',
+            'protocol_error',
+        ]
+        | str
+        | None
+    ) = None
+    """
+    How the last connection failed or ended: `unreachable` (no address that may be connected to, or no answer to a connection), `timeout` (no login within 10 s, or no acknowledgement within 30 s), `tls_invalid`, `refused` (the broker refused the login), `closed` (by the broker), `protocol_error`
+    """
+    sequence: conint(ge=0)
+    """
+    The broker has acknowledged all events up to this `sequence` that it is sent
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class MqttPasswordLogin(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    username: constr(min_length=1, max_length=256)
+    """
+    User name
+    """
+    password: constr(max_length=1024) | None = None
+    """
+    Password. It is never returned
+    """
+
+
+class MqttCertificateLogin(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    certificate: constr(max_length=16384)
+    """
+    Client certificate, with those between it and its authority, PEM
+    """
+    private_key: constr(max_length=16384)
+    """
+    Its private key, without a passphrase. It is never returned, PEM
+    """
+
+
 class Settings(BaseModel):
     """
     Settings of the subject of the API key
@@ -518,7 +644,7 @@ class Settings(BaseModel):
     )
     snapshots: Literal['off', 'tracks'] | str
     """
-    Whether images of videos are available for new video tasks: `tracks` or `off`
+    `tracks`: new video tasks store an image of each track and, for streams, answer live snapshots. `off`: neither
     """
 
 
@@ -678,7 +804,7 @@ class TaskDeletion(BaseModel):
     task_id: UUID
     deleted_at: AwareDatetime
     """
-    Time from which nothing of the task can be read
+    Time of the deletion
     """
 
 
@@ -847,11 +973,19 @@ class TaskSource(BaseModel):
         | str
     )
     """
-    `waiting`: no connection is attempted yet. `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
+    `waiting`: no connection is attempted yet; or the stream has been away for over ten minutes and is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
     """
     since_ms: int
     """
     Unix time since which the state holds, in milliseconds
+    """
+    away_since_ms: int | None = None
+    """
+    Unix time since which a live stream has given no frame, in milliseconds; left out while it gives some
+    """
+    gives_up_at_ms: int | None = None
+    """
+    Unix time at which the task fails if no frame arrives until then, in milliseconds (`give_up_after_s`)
     """
     last_frame_time_ms: int | None = None
     """
@@ -1228,12 +1362,13 @@ class WebhookEndpoint(BaseModel):
                 'alarm.closed',
                 'webhook_endpoint.disabled',
                 'webhook_endpoint.test',
+                'mqtt_endpoint.disabled',
                 'events.missed',
             ]
             | str
         ]
         | None
-    ) = Field(None, max_length=12, min_length=1)
+    ) = Field(None, max_length=13, min_length=1)
     """
     Types of events to send; all types, those to come included, when absent
     """
@@ -1241,9 +1376,11 @@ class WebhookEndpoint(BaseModel):
     """
     Whether webhooks are sent
     """
-    disabled_reason: Literal['failing', 'gone', 'requested'] | str | None = None
+    disabled_reason: (
+        Literal['failing', 'gone', 'requested', 'key_revoked', 'no_key'] | str | None
+    ) = None
     """
-    Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+    Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was revoked), `no_key` (you had no valid API key)
     """
     failing_since: AwareDatetime | None = None
     """
@@ -1280,12 +1417,13 @@ class NewWebhookEndpoint(BaseModel):
                 'alarm.closed',
                 'webhook_endpoint.disabled',
                 'webhook_endpoint.test',
+                'mqtt_endpoint.disabled',
                 'events.missed',
             ]
             | str
         ]
         | None
-    ) = Field(None, max_length=12, min_length=1)
+    ) = Field(None, max_length=13, min_length=1)
     """
     Types of events to send; all types, those to come included, when absent
     """
@@ -1293,9 +1431,11 @@ class NewWebhookEndpoint(BaseModel):
     """
     Whether webhooks are sent
     """
-    disabled_reason: Literal['failing', 'gone', 'requested'] | str | None = None
+    disabled_reason: (
+        Literal['failing', 'gone', 'requested', 'key_revoked', 'no_key'] | str | None
+    ) = None
     """
-    Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+    Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was revoked), `no_key` (you had no valid API key)
     """
     failing_since: AwareDatetime | None = None
     """
@@ -1331,12 +1471,13 @@ class WebhookEndpointRequest(BaseModel):
                 'alarm.closed',
                 'webhook_endpoint.disabled',
                 'webhook_endpoint.test',
+                'mqtt_endpoint.disabled',
                 'events.missed',
             ]
             | str
         ]
         | None
-    ) = Field(None, max_length=12, min_length=1)
+    ) = Field(None, max_length=13, min_length=1)
     """
     Types of events to send; all types, those to come included, when absent
     """
@@ -1520,7 +1661,7 @@ class TrackedObject(BaseModel):
 
 class WebhookEndpointEvent(BaseModel):
     """
-    A webhook endpoint was disabled, or tested
+    A webhook or MQTT endpoint was disabled, or a webhook tested
     """
 
     event_id: UUID
@@ -1535,7 +1676,14 @@ class WebhookEndpointEvent(BaseModel):
     """
     Number of the event in your log, in ascending order
     """
-    type: Literal['webhook_endpoint.disabled', 'webhook_endpoint.test'] | str
+    type: (
+        Literal[
+            'webhook_endpoint.disabled',
+            'webhook_endpoint.test',
+            'mqtt_endpoint.disabled',
+        ]
+        | str
+    )
     """
     Type of the event. Later releases add types: ignore those you do not know
     """
@@ -1713,7 +1861,7 @@ class AlarmRule(BaseModel):
     schedule: RuleSchedule | None = None
     min_interval_ms: conint(ge=0, le=86400000) | None = 60000
     """
-    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
     """
     created_at: AwareDatetime
     updated_at: AwareDatetime
@@ -1744,7 +1892,7 @@ class AlarmRuleWithVerdicts(BaseModel):
     schedule: RuleSchedule | None = None
     min_interval_ms: conint(ge=0, le=86400000) | None = 60000
     """
-    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
     """
     created_at: AwareDatetime
     updated_at: AwareDatetime
@@ -1770,7 +1918,7 @@ class NewAlarmRule(BaseModel):
     schedule: RuleSchedule | None = None
     min_interval_ms: conint(ge=0, le=86400000) | None = 60000
     """
-    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
     """
 
 
@@ -1783,6 +1931,63 @@ class SucceededImage(BaseModel):
     objects: list[DetectedObject]
     """
     Detected objects, highest score first
+    """
+
+
+class MqttEndpointList(BaseModel):
+    items: list[MqttEndpoint]
+
+
+class MqttEndpointRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    url: str
+    """
+    Address of the broker: `mqtts`, port 8883, without user name, password and path. Names are resolved for each connection; addresses that are not public are refused, unless the operator allows them
+    """
+    login: MqttPasswordLogin | MqttCertificateLogin | None = None
+    """
+    How to log in: with a user name and a password, or with a client certificate. Absent: the previous login, while `url` stays the same; null: none
+    """
+    server_ca: constr(max_length=16384) | None = None
+    """
+    Certificate authorities of the broker, instead of the public ones, PEM
+    """
+    topic_prefix: (
+        constr(pattern=r'^[A-Za-z0-9._:-]{1,64}(?:\/[A-Za-z0-9._:-]{1,64}){0,7}$')
+        | None
+    ) = 'vision'
+    """
+    Beginning of all topics: up to eight parts of letters, digits and `._:-`, separated by `/`
+    """
+    event_types: (
+        list[
+            Literal[
+                'task.running',
+                'task.resolving',
+                'task.succeeded',
+                'task.stopped',
+                'task.failed',
+                'task.refunded',
+                'alarm.opened',
+                'alarm.updated',
+                'alarm.closed',
+                'webhook_endpoint.disabled',
+                'webhook_endpoint.test',
+                'mqtt_endpoint.disabled',
+                'events.missed',
+            ]
+            | str
+        ]
+        | None
+    ) = Field(None, max_length=13, min_length=1)
+    """
+    Types of events to send; all types, those to come included, when absent
+    """
+    enabled: bool | None = True
+    """
+    Whether events are published. An endpoint that is enabled begins with the next event
     """
 
 
@@ -2055,7 +2260,7 @@ class BacktestAlarm(BaseModel):
     """
     suppressed: int
     """
-    Episodes since the alarm before that `min_interval_ms` held back
+    Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may raise: 60 alarms of crossings, 300 of other conditions on objects
     """
     evidence: AlarmEvidence
     labels: list[str]
@@ -2098,7 +2303,7 @@ class NewAlarmBacktest(BaseModel):
     schedule: RuleSchedule | None = None
     min_interval_ms: conint(ge=0, le=86400000) | None = 60000
     """
-    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`. Crossings raise 60 alarms a minute of a task at most, other conditions on objects 300, by the times of its frames and over all rules; those beyond count as `suppressed` too
     """
 
 
@@ -2160,7 +2365,7 @@ class Alarm(BaseModel):
     """
     suppressed: int
     """
-    Episodes since the alarm before that `min_interval_ms` held back
+    Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may raise: 60 alarms of crossings, 300 of other conditions on objects
     """
     evidence: AlarmEvidence
     labels: list[str]
@@ -2300,7 +2505,7 @@ class AlarmModel(BaseModel):
     """
     suppressed: int
     """
-    Episodes since the alarm before that `min_interval_ms` held back
+    Episodes since the alarm before that `min_interval_ms` held back, and those beyond what a minute of the task may raise: 60 alarms of crossings, 300 of other conditions on objects
     """
     evidence: AlarmEvidence
     labels: list[str]

@@ -25,7 +25,7 @@ interface Page {
 
 /**
  * The first 500 frames of the last hour, by `from_ms`: of a task of 10,000 frames, and of one with 10 million. Of its
- * frames before that hour there are only rows of the index, whose objects nobody can open.
+ * frames before that hour there are only rows of the index, which have no object behind them.
  */
 export async function searchFigures(db: Knex): Promise<Figure[]> {
   const deps = { ...depsOf(db), cursors: cursorCodec(['bench-key-bench-key-bench-key-bench-key']) };

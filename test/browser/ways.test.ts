@@ -144,7 +144,7 @@ describe.each(Object.keys(hands) as HandName[])('by %s', (handName) => {
     await end(way);
   });
 
-  test('a task whose outcome is not known yet says that nobody has to do anything', async () => {
+  test('a task that is resolving says that the service finds the outcome by itself', async () => {
     const way = await begin(handName, await Caller.create());
     const { page, hand } = way;
     await serveTask(page, 0, 'stream', 'resolving');

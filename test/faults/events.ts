@@ -20,7 +20,7 @@ interface Received {
   isTaken: boolean;
 }
 
-/** What became of the events of one listener. */
+/** What a listener received, compared with the log. */
 export interface Delivered {
   listener: Listener;
   /** Events that it had to get; none of one that has left. */

@@ -106,8 +106,7 @@ test('a form is encoded anew for each attempt, with and without progress', async
   await client.uploadVideo(file, { scene_code: 'ship', client_ref: 'gate' });
   const progress: { sentBytes: number; totalBytes: number }[] = [];
   await client.uploadVideo(file, { scene_code: 'ship', onProgress: (each) => progress.push(each) });
-  // Small forms of this test; nothing else parses them here.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for servers; these forms are small and ours
   const formOf = (sent: Response) => sent.formData();
   const forms = await Promise.all(
     service.received.map(({ headers, body }) =>

@@ -42,22 +42,30 @@ export async function getRange(
   const limits = { operation: 'get_range', signal, givenUp: givenUp.signal, deadlineMs: Infinity };
   await exchange(connection, limits, async (client) => {
     const body = await client.getPartialObject(connection.bucket, key, first, bytes);
-    let sent = 0;
-    const counted = async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        sent += chunk.length;
-        // A store without ranges sends the whole object.
-        if (sent > bytes) throw new Error(`the store gave more than ${bytes} bytes`);
-        yield chunk;
-      }
-      if (sent < bytes) throw new Error(`the store gave ${sent} of ${bytes} bytes`);
-    };
+    // A store without ranges sends the whole object.
+    const counter = exactly(bytes);
     to.once('close', () => {
       // Its reader has left: no fault of the store.
-      if (!to.writableFinished && sent < bytes) givenUp.abort();
+      if (!to.writableFinished && counter.passed() < bytes) givenUp.abort();
     });
-    await pipeline(body, counted, to);
+    await pipeline(body, counter.pass, to);
   });
+}
+
+/** Passes chunks on, and fails at the one that makes them too many, or at their end when they are too few. */
+function exactly(bytes: number) {
+  let passed = 0;
+  return {
+    passed: () => passed,
+    pass: async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        passed += chunk.length;
+        if (passed > bytes) throw new Error(`the store gave more than ${bytes} bytes`);
+        yield chunk;
+      }
+      if (passed < bytes) throw new Error(`the store gave ${passed} of ${bytes} bytes`);
+    },
+  };
 }
 
 /**
@@ -72,13 +80,12 @@ export async function getToFile(connection: Connection, { key, path, bytes, sign
     await exchange(connection, limits, async (client) => {
       const body = await client.getObject(connection.bucket, key);
       const written = file.createWriteStream();
-      await pipeline(body, written).catch((error: unknown) => {
+      const writing = bytes === undefined ? pipeline(body, written) : pipeline(body, exactly(bytes).pass, written);
+      await writing.catch((error: unknown) => {
         // The disk here is full: no fault of the store, so its call counts as given up by us.
         if (isOutOfSpace(error)) givenUp.abort();
         localFailure(error);
       });
-      const isWhole = bytes === undefined || written.bytesWritten === bytes;
-      if (!isWhole) throw new Error(`the store gave ${written.bytesWritten} of ${bytes} bytes`);
     });
   } catch (error) {
     await rm(path, { force: true });

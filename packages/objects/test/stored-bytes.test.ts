@@ -12,6 +12,8 @@ import { createObjectStore } from '../src/object-store.ts';
 import type { ObjectStore } from '../src/object-store.ts';
 
 const body = randomBytes(1_000);
+/** Far more than the buffers of a connection hold. */
+const MOST_SENT = 512 * 1024 * 1024;
 const half = body.subarray(0, 500);
 const md5Of = (bytes: Buffer, encoding: 'hex' | 'base64') => createHash('md5').update(bytes).digest(encoding);
 
@@ -69,4 +71,22 @@ test('a file that the store gives half of is no file', async () => {
   const download = store.getToFile({ key: 'video', path, bytes: body.length });
   await expect(download).rejects.toMatchObject({ reason: 'object_store_unavailable' });
   expect(existsSync(path)).toBe(false);
+});
+
+test('a store that sends without end fills no disk', async () => {
+  const chunk = randomBytes(64 * 1024);
+  let sent = 0;
+  const store = await scripted((_req, res) => {
+    const more = () => {
+      while (sent < MOST_SENT && res.write(chunk)) sent += chunk.length;
+      if (sent >= MOST_SENT) res.end();
+    };
+    res.on('drain', more);
+    more();
+  });
+  const path = join(await mkdtemp(join(tmpdir(), 'stored-bytes-')), 'video');
+  const download = store.getToFile({ key: 'video', path, bytes: body.length });
+  await expect(download).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  expect(existsSync(path)).toBe(false);
+  expect(sent).toBeLessThan(MOST_SENT);
 });

@@ -64,6 +64,13 @@ test('keys that cannot be renewed serve until they end, and are asked for again 
   await expect(keys()).rejects.toThrow('away, 4');
 });
 
+test('keys that have ended by a clock that is ahead are not asked for with each request', async () => {
+  const keys = renewedKeys(async () => ({ ...(await give()), endsAt: new Date(Date.now() - LIFE_MS) }));
+  for (let requests = 0; requests < 20; requests += 1) expect(await keys()).toMatchObject({ accessKey: 'key-1' });
+  await jest.advanceTimersByTimeAsync(500);
+  expect(await keys()).toMatchObject({ accessKey: 'key-2' });
+});
+
 test('a request for keys has neither the deadline nor the trace of the request that needed them first', async () => {
   const limits: unknown[] = [];
   const keys = renewedKeys(() =>

@@ -67,5 +67,6 @@ export function renewedKeys(request: () => Promise<SessionKeys>): KeySource {
 function holding({ endsAt: end, ...keys }: SessionKeys): Held {
   const now = Date.now();
   const endsAt = end.getTime();
-  return { ...keys, endsAt, renewAt: now + 0.75 * Math.max(0, endsAt - now) };
+  // By a clock that is ahead, good keys have ended already; each request to the store would be one for keys.
+  return { ...keys, endsAt, renewAt: now + Math.max(PAUSE_MS, 0.75 * (endsAt - now)) };
 }

@@ -95,7 +95,8 @@ test('a database that is not migrated keeps the process from being ready until i
   const quota = await start({ DATABASE_URL: empty.url });
   const sentence = await quota.firstError();
   expect(sentence).toMatch(/^The database vision_test_\w+ of DATABASE_URL \(.*\) is not migrated: [\w-]+ is missing/);
-  expect(await quota.health('ready')).toBe(`503 no\n${sentence}\n`);
+  // The brokers may not have answered yet.
+  await until(async () => (await quota.health('ready')) === `503 no\n${sentence}\n`);
   expect(await quota.health('live')).toBe('200 ok\n');
   // With the settings of the database and nothing else.
   await migrateProcess('quota', { DATABASE_URL: empty.url });

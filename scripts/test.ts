@@ -2,12 +2,13 @@
  * `node scripts/test.ts [step …]` runs the named steps, or all of them, and goes on after a failed one. Steps that need
  * infrastructure or the whole system get a copy of their own, which is stopped at the end if it was started here.
  * Everything that they use is installed before the first one. Exit code: that of the first failure. Last line:
- * `N passed, N failed`, the tests of all steps together, with `, N skipped` when there are any.
+ * `N passed, N failed`, the tests of all steps together, with `, N skipped` when there are any; before it the names of
+ * those that failed.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';
 import { isAlive } from '../deploy/local/lock.ts';
 import { readEnvFile } from '../deploy/local/secrets.ts';
@@ -28,7 +29,7 @@ const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
 const SYSTEM_UNDER_TEST = { JOBS_PER_WORKER: '32', LIVE_JOBS_PER_WORKER: '16', PLACE_QUEUE: '400' };
 
 const started = Date.now();
-const outcome = { passed: 0, failed: 0, skipped: 0, exitCode: 0 };
+const outcome = { passed: 0, failed: 0, skipped: 0, exitCode: 0, failedNames: [] as string[] };
 /** What this run started is what it stops: the infrastructure may have been running, or be started by someone else. */
 const run = { interrupted: false, startedBelow: false, startedServices: false, ownSystems: new Set<string>() };
 const current = new Set<ChildProcess>();
@@ -56,6 +57,7 @@ try {
 }
 if (run.interrupted) outcome.exitCode ||= 130;
 if (process.argv.length === 2) for (const line of freshnessLines(checkPages(root))) console.log(line);
+for (const name of outcome.failedNames) console.log(`failed       ${name}`);
 console.log(`after ${Math.round((Date.now() - started) / 1000)} s`);
 const skipped = outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : '';
 console.log(`${outcome.passed} passed, ${outcome.failed} failed${skipped}`);
@@ -97,6 +99,8 @@ async function runStep(step: Step): Promise<void> {
   for (const name of counts.skipped) console.log(`skipped      ${name}`);
   // A check that is no test run, or a run that never began, counts as one.
   outcome.failed += counts.failed || (exitCode === 0 ? 0 : 1);
+  if (exitCode !== 0 && counts.failedNames.length === 0) outcome.failedNames.push(`the step ${step.name}`);
+  else outcome.failedNames.push(...counts.failedNames);
   outcome.exitCode ||= exitCode;
   console.log(
     `${step.name.padEnd(12)} ${exitCode === 0 ? 'ok' : 'FAILED'} (${Math.round((Date.now() - from) / 1000)} s)`,
@@ -181,16 +185,32 @@ interface Report {
   numPassedTests?: number;
   numFailedTests?: number;
   numRuntimeErrorTestSuites?: number;
-  testResults?: { assertionResults: { status: string; fullName: string }[] }[];
+  testResults?: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[];
 }
 
-/** A skipped test says in its name what it needs. */
-function readCounts(file: string): { passed: number; failed: number; skipped: string[] } {
+interface Counts {
+  passed: number;
+  failed: number;
+  /** Names of tests, or of files that did not run. */
+  failedNames: string[];
+  /** A skipped test says in its name what it needs. */
+  skipped: string[];
+}
+
+function readCounts(file: string): Counts {
   const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : {};
-  const tests = (report.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
-  const skipped = tests.filter(({ status }) => status === 'pending').map(({ fullName }) => fullName);
-  const failed = (report.numFailedTests ?? 0) + (report.numRuntimeErrorTestSuites ?? 0);
-  return { passed: report.numPassedTests ?? 0, failed, skipped };
+  const files = report.testResults ?? [];
+  const named = (status: string) =>
+    files.flatMap(({ assertionResults }) =>
+      assertionResults.filter((test) => test.status === status).map(({ fullName }) => fullName),
+    );
+  const notRun = files.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0);
+  return {
+    passed: report.numPassedTests ?? 0,
+    failed: (report.numFailedTests ?? 0) + (report.numRuntimeErrorTestSuites ?? 0),
+    failedNames: [...named('failed'), ...notRun.map(({ name }) => relative(root, name))],
+    skipped: named('pending'),
+  };
 }
 
 function testVariables(): Record<string, string> {

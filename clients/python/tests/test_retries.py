@@ -97,6 +97,19 @@ def test_a_create_request_is_repeated_under_the_same_key(script, failure):
     assert {received.path for received in service.received} == {"/v1/vision/tasks?client_ref=gate"}
 
 
+def test_create_requests_carry_what_is_given_and_nothing_else(script):
+    service = script(reply(201, TASK))
+    with VisionClient(service.url, "vk_1") as vision:
+        vision.watch_stream("rtsp://camera.example.org/1", "ship", snapshots="tracks", give_up_after_s=3600)
+        vision.upload_video(BytesIO(b"7"), "ship", client_ref="gate", snapshots="off")
+        vision.upload_video(BytesIO(b"7"), "ship")
+    assert [received.path for received in service.received] == [
+        "/v1/vision/tasks?snapshots=tracks&give_up_after_s=3600",
+        "/v1/vision/video-tasks?client_ref=gate&snapshots=off",
+        "/v1/vision/video-tasks",
+    ]
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 500])
 def test_other_refusals_are_never_repeated(script, status):
     service = script(problem(status, "some_reason", retry_after="0"))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
@@ -18,6 +18,7 @@ from .iterators import Step, VisionIterator, follow_pages, stream_items
 from .models import ImageDetection, ResultFrame, Scene, SceneList, Task, Track, Usage
 
 File = str | Path | IO[bytes]
+Snapshots = Literal["off", "tracks"]
 FINAL = ("stopped", "succeeded", "failed", "refunded")
 FRAMES_A_PAGE = 200
 FRAMES_POLL_S = 0.3
@@ -58,14 +59,20 @@ class VisionClient:
         return Usage.model_validate(self.request("GET", "/v1/vision/usage"))
 
     def watch_stream(
-        self, stream_url: str, scene_code: str, *, idempotency_key: UUID | None = None, client_ref: str | None = None
+        self,
+        stream_url: str,
+        scene_code: str,
+        *,
+        idempotency_key: UUID | None = None,
+        client_ref: str | None = None,
+        snapshots: Snapshots | None = None,
+        give_up_after_s: int | None = None,
     ) -> Task:
         """Creates a task for a stream. `submitting` and `resolving` mean that it is accepted: do not create another."""
         body = {"stream_url": stream_url, "scene_code": scene_code}
         headers = {"idempotency-key": str(idempotency_key or uuid4())}
-        return Task.model_validate(
-            self.request("POST", "/v1/vision/tasks", json=body, headers=headers, params=_given(client_ref=client_ref))
-        )
+        query = _given(client_ref=client_ref, snapshots=snapshots, give_up_after_s=give_up_after_s)
+        return Task.model_validate(self.request("POST", "/v1/vision/tasks", json=body, headers=headers, params=query))
 
     def upload_video(
         self,
@@ -74,10 +81,11 @@ class VisionClient:
         *,
         idempotency_key: UUID | None = None,
         client_ref: str | None = None,
+        snapshots: Snapshots | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> Task:
         """Creates a task for a video, MP4 or MOV. `on_progress` is called with the bytes of the file sent so far."""
-        query = _given(client_ref=client_ref)
+        query = _given(client_ref=client_ref, snapshots=snapshots)
         form = {"scene_code": scene_code}
         files: list[tuple[str, File]] = [("file", file)]
         return Task.model_validate(
@@ -233,5 +241,5 @@ def _type_of(stream: IO[bytes]) -> str:
     return "video/mp4" if start[4:8] == b"ftyp" else "application/octet-stream"
 
 
-def _given(**values: str | None) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value is not None}
+def _given(**values: str | int | None) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items() if value is not None}

@@ -43,28 +43,24 @@ export async function getRange(
   await exchange(connection, limits, async (client) => {
     const body = await client.getPartialObject(connection.bucket, key, first, bytes);
     // A store without ranges sends the whole object.
-    const counter = exactly(bytes);
+    const counter = { passed: 0 };
     to.once('close', () => {
       // Its reader has left: no fault of the store.
-      if (!to.writableFinished && counter.passed() < bytes) givenUp.abort();
+      if (!to.writableFinished && counter.passed < bytes) givenUp.abort();
     });
-    await pipeline(body, counter.pass, to);
+    await pipeline(body, exactly(bytes, counter), to);
   });
 }
 
 /** Passes chunks on, and fails at the one that makes them too many, or at their end when they are too few. */
-function exactly(bytes: number) {
-  let passed = 0;
-  return {
-    passed: () => passed,
-    pass: async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        passed += chunk.length;
-        if (passed > bytes) throw new Error(`the store gave more than ${bytes} bytes`);
-        yield chunk;
-      }
-      if (passed < bytes) throw new Error(`the store gave ${passed} of ${bytes} bytes`);
-    },
+function exactly(bytes: number, counter = { passed: 0 }) {
+  return async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      counter.passed += chunk.length;
+      if (counter.passed > bytes) throw new Error(`the store gave more than ${bytes} bytes`);
+      yield chunk;
+    }
+    if (counter.passed < bytes) throw new Error(`the store gave ${counter.passed} of ${bytes} bytes`);
   };
 }
 
@@ -80,7 +76,7 @@ export async function getToFile(connection: Connection, { key, path, bytes, sign
     await exchange(connection, limits, async (client) => {
       const body = await client.getObject(connection.bucket, key);
       const written = file.createWriteStream();
-      const writing = bytes === undefined ? pipeline(body, written) : pipeline(body, exactly(bytes).pass, written);
+      const writing = bytes === undefined ? pipeline(body, written) : pipeline(body, exactly(bytes), written);
       await writing.catch((error: unknown) => {
         // The disk here is full: no fault of the store, so its call counts as given up by us.
         if (isOutOfSpace(error)) givenUp.abort();

@@ -126,7 +126,8 @@ test('frames of a still scene repeat their objects and tracks, and a counter say
   const video = join(videos.directory, 'still.mp4');
   await run('ffmpeg', ['-v', 'error', '-nostdin', ...picture, '-pix_fmt', 'yuv420p', video]);
 
-  const service = await start({ SCENES_FILE: scenesFile });
+  // A second attempt would look anew.
+  const service = await start({ SCENES_FILE: scenesFile, JOB_LEASE_MS: '600000' });
   const job = jobFor(await world.upload(video));
   await until(async () => (await service.submit(job)).status === 201);
   await service.ended(job.job_id);

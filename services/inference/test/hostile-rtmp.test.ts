@@ -61,8 +61,10 @@ test('pings and windows are answered', async () => {
   });
   const types = () => server.others.map(({ type }) => type);
   await until(() => types().includes(MESSAGE.acknowledgement) && types().includes(MESSAGE.windowAckSize));
-  const pong = server.others.find(({ type, payload }) => type === MESSAGE.userControl && payload[1] === 7);
-  expect(pong?.payload.toString('hex')).toBe('000701020304');
+  const isPong = ({ type, payload }: (typeof server.others)[number]) =>
+    type === MESSAGE.userControl && payload[1] === 7;
+  const pong = await until(() => server.others.find(isPong));
+  expect(pong.payload.toString('hex')).toBe('000701020304');
 });
 
 test('credentials with a quote are proven by the scheme that the server names, on connections to the same address', async () => {

@@ -122,15 +122,17 @@ async function bothReleases(release: PreviousRelease): Promise<{ old: Rollout; n
   const common = { dir, hosts: names.map((name) => `vision-${name}`), started: new Set<string>() };
   return {
     old: { settings, manifests: before, cluster: { ...common, stored: storedWith(given, before) } },
-    // Secrets that a release generated are there when the next one is installed.
     next: { settings, manifests: today, cluster: { ...common, stored: storedWith(given, today, before) } },
   };
 }
 
-/** What Secrets and ConfigMaps hold. */
+/** What Secrets and ConfigMaps hold. The chart keeps each key of a Secret that an earlier release made. */
 function storedWith(given: Stored, manifests: Manifest[], earlier: Manifest[] = []): Stored {
-  const generated = earlier.filter(({ kind }) => kind === 'Secret');
-  return { ...storedIn(manifests), ...storedIn(generated), ...given };
+  const stored = storedIn(manifests);
+  for (const [name, kept] of Object.entries(storedIn(earlier.filter(({ kind }) => kind === 'Secret')))) {
+    stored[name] = { ...stored[name], ...kept };
+  }
+  return { ...stored, ...given };
 }
 
 /** In the order of their weights, as Helm does. */

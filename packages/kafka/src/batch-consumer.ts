@@ -48,6 +48,8 @@ export interface BatchMeta {
   partition: number;
   /** The one transaction of this run of events. */
   transaction: EffectTransaction;
+  /** Some were handled before, and the database has lost the effects: their ages say nothing about now. */
+  isReread: boolean;
   signal: AbortSignal;
 }
 
@@ -170,7 +172,9 @@ async function attempt(
   const facts = { group: batches.groupId, topic: batches.topic, partition, events: events.length };
   return batches.pass(
     { topic, partition, next, epochs },
-    (transaction) => (events.length > 0 ? batches.handle(events, { ...meta, transaction }) : Promise.resolve()),
+    async (transaction, _attempt, isReread) => {
+      if (events.length > 0) await batches.handle(events, { ...meta, transaction, isReread });
+    },
     {
       // Going on without effects is no event's fault, so it is tried for as long as it takes.
       maxAttempts: events.length === 0 ? Infinity : events.length > 1 ? 1 : (batches.maxAttempts ?? 3),

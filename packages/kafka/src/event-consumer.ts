@@ -8,7 +8,7 @@ import { comparePositions } from './compare-positions.ts';
 import type { KafkaClient } from './kafka.ts';
 import { createPlaces } from './places.ts';
 import { passRecords } from './progress.ts';
-import type { EffectTransaction, Passing, Records } from './progress.ts';
+import type { Passing, Records, Work } from './progress.ts';
 import type { PersistOptions } from './persist.ts';
 import { createProducer } from './producer.ts';
 import type { EventProducer } from './producer.ts';
@@ -53,11 +53,7 @@ export interface ConsumerTools {
   /** Aborted when the consumer stops. */
   signal: AbortSignal;
   /** Handles records in one transaction with the position. */
-  pass: (
-    records: Records,
-    work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
-    retries: PersistOptions,
-  ) => Promise<Passing>;
+  pass: (records: Records, work: Work, retries: PersistOptions) => Promise<Passing>;
   /** To be called when something was settled. */
   progressed: () => void;
 }

@@ -16,6 +16,8 @@ export interface Place extends KnownRow, Partition {
   search?: Search;
   /** A row before which the log was compared. */
   trusted?: bigint;
+  /** Records before it were handled once, and the database lost their effects: they are read again. */
+  rereadUpTo?: bigint;
   /** First offset of the batch at hand when offsets before it are missing. */
   holeUpTo?: bigint;
   /** Its records are being handled: no other code moves it meanwhile. */
@@ -97,6 +99,7 @@ export function passTo(place: Place, next: bigint): void {
   delete place.soughtTo;
   delete place.holeUpTo;
   delete place.search;
+  if (place.rereadUpTo !== undefined && next >= place.rereadUpTo) delete place.rereadUpTo;
   const { accepted } = place;
   if (accepted && (accepted.how === 'log_restarted' || next >= accepted.row)) delete place.accepted;
 }

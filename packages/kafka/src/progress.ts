@@ -20,6 +20,9 @@ import type { Partition, Position, Span } from './positions.ts';
  */
 export type EffectTransaction = <T>(work: (tx: Knex.Transaction) => Promise<T>) => Promise<T>;
 
+/** Does what records ask for. `isReread`: some were handled once, and the database has lost the effects. */
+export type Work = (transaction: EffectTransaction, attempt: number, isReread: boolean) => Promise<void>;
+
 /** Steers the library; offsets are those to go on with. */
 export interface ConsumerControl {
   seek: (topic: string, partition: number, offset: bigint) => void;
@@ -58,7 +61,7 @@ export type Passing = 'passed' | 'sought' | { failure: unknown };
 export async function passRecords(
   deps: ProgressDeps,
   records: Records,
-  work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
+  work: Work,
   retries: PersistOptions,
 ): Promise<Passing> {
   const place = deps.places.at(records);
@@ -71,19 +74,15 @@ export async function passRecords(
   }
 }
 
-async function passBusily(
-  deps: ProgressDeps,
-  records: Records,
-  work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
-  retries: PersistOptions,
-): Promise<Passing> {
+async function passBusily(deps: ProgressDeps, records: Records, work: Work, retries: PersistOptions): Promise<Passing> {
   const place = deps.places.at(records);
   if (place.search === undefined && judgeHole(deps, records, place) === 'sought') return 'sought';
   for (;;) {
     const span = { from: place.leftOff, next: records.next, epochs: records.epochs };
+    const isReread = place.rereadUpTo !== undefined && place.leftOff < place.rereadUpTo;
     let displaced: Displaced | undefined;
     const failed = await persist(async (attempt) => {
-      displaced = await inPlace(deps, records, span, (transaction) => work(transaction, attempt));
+      displaced = await inPlace(deps, records, span, (transaction) => work(transaction, attempt, isReread));
     }, retries);
     if (failed) return failed;
     if (!displaced) break;
@@ -189,6 +188,8 @@ export function rewind(deps: ProgressDeps, place: Place, row: bigint | undefined
     'the database has lost commits; their records are read again',
   );
   place.hasRow = row !== undefined;
+  // A second loss on the way back may begin further ahead than the first one ends.
+  if (place.rereadUpTo === undefined || place.rereadUpTo < place.leftOff) place.rereadUpTo = place.leftOff;
   return send(deps, place, row ?? place.beganAt);
 }
 

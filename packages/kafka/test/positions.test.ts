@@ -71,6 +71,8 @@ async function store(versions: number[], transaction: EffectTransaction): Promis
   });
 }
 const refused = new Set<number>();
+/** What the batch consumer took for new, and for read again after a loss. */
+const handled = { first: [] as number[], again: [] as number[] };
 
 const onFatal = (error: Error) => {
   throw error;
@@ -96,11 +98,11 @@ const kinds = {
       definitions: [thingChanged],
       chunkSize: 4,
       maxAttempts: 2,
-      handle: (events, { transaction }) =>
-        store(
-          events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data.version] : [])),
-          transaction,
-        ),
+      handle: async (events, { transaction, isReread }) => {
+        const versions = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data.version] : []));
+        await store(versions, transaction);
+        handled[isReread ? 'again' : 'first'].push(...versions);
+      },
       onFatal,
       compareMs,
     }),
@@ -153,6 +155,23 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
         from: '20',
       }),
     );
+  });
+
+  test('tells the handler of a batch which records it reads again', async () => {
+    if (kind === 'single') return;
+    Object.assign(handled, { first: [], again: [] });
+    const consumer = start();
+    await publish(upTo(4));
+    await consumer.settled('id-4');
+    const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
+    await publish(upTo(8, 5));
+    await consumer.settled('id-8');
+    await failOver();
+    await publish([9]);
+    await until(async () => (await effects()).includes(9));
+    await publish([10]);
+    await consumer.settled('id-10');
+    expect(handled).toEqual({ first: [...upTo(8), 9, 10], again: upTo(8, 5) });
   });
 
   test('reads again what was lost twice in a row at the same place', async () => {

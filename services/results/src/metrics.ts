@@ -11,7 +11,9 @@ export const metrics = {
     labels: { reason: ['older_attempt', 'expired', 'deleted'] },
   }),
   readableAge: histogram('vision.results.readable_age', {
-    meaning: 'From the capture of a frame to the commit that makes it readable; of live streams only',
+    meaning:
+      'From the capture of a frame to the commit that makes it readable; of live streams only, without frames that are ' +
+      'read again after the database lost commits',
     labels: { kind: ['live'] },
     buckets: buckets.lag,
   }),

@@ -104,7 +104,7 @@ async function outcome(
   const before = await sums();
   for (const [index, batch] of transactions.entries()) {
     const events = batch.flatMap((one) => eventsOf(task, one, form.mayBeSegments));
-    await handle(events, { transaction: (work) => inTransaction(db, work) });
+    await handle(events, { transaction: (work) => inTransaction(db, work), isReread: false });
     if (form.deleted && index === 0) await db('ingests').where({ task_id: task }).update({ deleted_at: new Date() });
   }
   const after = await sums();

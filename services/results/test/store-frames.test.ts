@@ -29,18 +29,20 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+const depsOf = (settings: typeof testSettings) => ({
+  partitions: createPartitionKeeper(database.db, 90),
+  settings,
+  signals: createSignals(logger),
+  wakeRelay: () => undefined,
+});
+
 describe.each([
   ['rows', false],
   ['segments', true],
 ])('as %s:', (_form, writeSegments) => {
   const store = (...events: (FrameData | JobEndedData)[]) =>
     storeFrames(
-      {
-        partitions: createPartitionKeeper(database.db, 90),
-        settings: impatient,
-        signals: createSignals(logger),
-        wakeRelay: () => undefined,
-      },
+      depsOf(impatient),
       events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
       (work) => inTransaction(database.db, work),
     );
@@ -261,6 +263,21 @@ describe.each([
     expect((await measured()) - before).toBe(4);
   });
 
+  test('frames that are read again after the database lost them count no age', async () => {
+    const measured = async () => (await metrics.sumOf('vision.results.readable_age')) ?? 0;
+    const before = await measured();
+    const task = newTaskId();
+    const live = (seq: number) => frame(task, seq, { is_live: true, frame_time_ms: Date.now() - 60_000 });
+    await storeFrames(
+      depsOf(impatient),
+      [live(0), live(1)].map((data) => ({ kind: 'frame', data })),
+      (work) => inTransaction(database.db, work),
+      { isReread: true },
+    );
+    expect((await storedFrames(database.db, task)).map(({ seq }) => seq)).toEqual([0, 1]);
+    expect((await measured()) - before).toBe(0);
+  });
+
   test('nothing is stored in the form that was not asked for', async () => {
     const task = newTaskId();
     await store(frame(task, 0), frame(task, 2), frame(task, 1));
@@ -276,12 +293,7 @@ describe.each([
 /** Stores in a form of its own, as replicas do while the setting is changed. */
 const storeAs = (writeSegments: boolean, ...events: (FrameData | JobEndedData)[]) =>
   storeFrames(
-    {
-      partitions: createPartitionKeeper(database.db, 90),
-      settings: { ...testSettings, writeSegments: () => writeSegments },
-      signals: createSignals(logger),
-      wakeRelay: () => undefined,
-    },
+    depsOf({ ...testSettings, writeSegments: () => writeSegments }),
     events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
     (work) => inTransaction(database.db, work),
   );

@@ -11,9 +11,9 @@ export const frameEvents = [frameProduced, segmentProduced, jobEnded];
 type FrameDeps = Pick<Deps, 'liveRules' | 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 export const frameHandler =
-  (deps: FrameDeps) =>
-  async (events: ReceivedEvent<unknown>[], { transaction }: Pick<BatchMeta, 'transaction'>) => {
-    for (const frames of await storeFrames(deps, events.flatMap(toMessage), transaction)) deps.liveRules.stored(frames);
+  (deps: FrameDeps) => async (events: ReceivedEvent<unknown>[], meta: Pick<BatchMeta, 'transaction' | 'isReread'>) => {
+    const stored = await storeFrames(deps, events.flatMap(toMessage), meta.transaction, meta);
+    for (const frames of stored) deps.liveRules.stored(frames);
   };
 
 function toMessage(event: ReceivedEvent<unknown>): FrameMessage[] {

@@ -27,12 +27,15 @@ type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>
  * An end mark comes into force, and is announced, in the transaction that stores the last frame that it speaks of. The
  * messages of a task share a partition and keep their order, so usually that is at once; else the mark waits.
  *
+ * Frames that are read again after the database lost them could be read in time before, so they count no age.
+ *
  * Returns what was stored of each task.
  */
 export async function storeFrames(
   deps: StoreDeps,
   messages: FrameMessage[],
   transaction: EffectTransaction,
+  { isReread = false }: { isReread?: boolean } = {},
 ): Promise<StoredFrames[]> {
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
@@ -41,7 +44,8 @@ export async function storeFrames(
   deps.signals.framesIgnored('deleted', deleted);
   if (stored.some(({ end }) => end)) deps.wakeRelay();
   for (const { plan, readable, ingest, end, conflicts } of stored) {
-    for (const { isLive, frameTimeMs } of readable) if (isLive) deps.signals.frameReadable(frameTimeMs);
+    const timed = isReread ? [] : readable;
+    for (const { isLive, frameTimeMs } of timed) if (isLive) deps.signals.frameReadable(frameTimeMs);
     deps.signals.framesStored(plan.newFrames.length);
     deps.signals.framesIgnored('older_attempt', plan.ignored);
     for (const conflict of conflicts) deps.signals.framesConflict(ingest.task_id, conflict);

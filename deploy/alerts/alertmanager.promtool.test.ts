@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => alertmanager.stop());
 
-/** What fires within ten minutes when PostgreSQL is gone. */
+/** What fires when PostgreSQL is gone: most within ten minutes, VisionLoopFails after 15 at the earliest. */
 const POSTGRES_DOWN: [alert: string, labels: Labels][] = [
   ['VisionAnswersFailFast', { class: 'read' }],
   ['VisionKeyStoreAway', {}],

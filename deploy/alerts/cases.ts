@@ -1,6 +1,7 @@
 import { absentCases } from './absent-cases.ts';
 import { causeCases } from './cause-cases.ts';
 import { eventCases } from './event-cases.ts';
+import { frameCases } from './frame-cases.ts';
 import { loopCases } from './loop-cases.ts';
 import { objectiveCases } from './objective-cases.ts';
 import { sweepCases } from './sweep-cases.ts';
@@ -45,6 +46,7 @@ export const cases: Record<string, AlertCase> = {
   ...sweepCases,
   ...loopCases,
   ...eventCases,
+  ...frameCases,
   ...absentCases,
   ...causeCases,
   VisionJobsWithoutWorker: {

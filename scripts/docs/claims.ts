@@ -73,6 +73,7 @@ function claimsOf(document: string, text: string, sources: Sources): string[] {
     ...missingFiles(document, text, sources),
     ...missingHeadings(document, text, sources),
     ...missingCommands(text),
+    ...(document === 'docs/visionctl.md' ? [] : missingOptions(text)),
     ...(document === 'docs/testing.md' ? missingTests(text, sources) : []),
     ...(FOR_OPERATORS.test(document) ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
   ];
@@ -125,6 +126,18 @@ function missingCommands(text: string): string[] {
       return !known.has(takesArguments || second === '' ? first : `${first} ${second}`);
     })
     .map(([command]) => `there is no such command: ${command.replaceAll(/[`\n]/g, '')}`);
+}
+
+/** Commands of `visionctl` that are written with arguments and without an option that they require. */
+function missingOptions(text: string): string[] {
+  return [...text.matchAll(/(?:`|^)(?:npx )?visionctl ([a-z-]+) ([a-z-]+) ([^`\n]+)/gm)].flatMap(
+    ([, group = '', name = '', rest = '']) => {
+      const { commands = [] } = groups.find((one) => one.name === group || one.alias === group) ?? {};
+      const options = Object.entries(commands.find((command) => command.name === name)?.options ?? {});
+      const lacking = options.filter(([option, { required }]) => required && !rest.includes(`--${option}`));
+      return lacking.map(([option]) => `visionctl ${group} ${name} needs --${option}`);
+    },
+  );
 }
 
 /** Links, and what stands in backticks and is written like a path; it may begin at the root or at the document. */

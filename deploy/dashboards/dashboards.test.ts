@@ -8,12 +8,29 @@ interface Drawn {
   title: string;
   description?: string;
   gridPos: { x: number; y: number; w: number; h: number };
+  collapsed?: boolean;
+  panels?: Drawn[];
   fieldConfig?: { defaults: { links: { url: string }[] } };
 }
 
 describe.each(dashboards)('the dashboard "$title"', (dashboard) => {
   const { panels } = JSON.parse(grafanaJson(dashboard)) as { panels: Drawn[] };
-  const drawn = panels.filter(({ type }) => type !== 'row');
+  const everything = panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
+  const drawn = everything.filter(({ type }) => type !== 'row');
+
+  test('shows every panel of its sections, and gives each an id', () => {
+    const titles = dashboard.sections.flatMap((section) => section.panels.map(({ title }) => title));
+    expect(drawn.map(({ title }) => title)).toEqual(titles);
+    expect(new Set(everything.map(({ id }) => id)).size).toBe(everything.length);
+  });
+
+  test('keeps the panels of closed sections in their rows, and no more than thirty open', () => {
+    const rows = panels.filter(({ type }) => type === 'row');
+    const closed = dashboard.sections.filter(({ isClosed }) => isClosed).map(({ title }) => title);
+    expect(rows.filter(({ collapsed }) => collapsed).map(({ title }) => title)).toEqual(closed);
+    for (const { collapsed, panels: inRow = [] } of rows) expect(inRow.length > 0).toBe(collapsed);
+    expect(panels.length - rows.length).toBeLessThanOrEqual(30);
+  });
 
   test('says of every panel in a sentence how to read it', () => {
     for (const { title, description = '' } of drawn) {
@@ -28,8 +45,14 @@ describe.each(dashboards)('the dashboard "$title"', (dashboard) => {
   });
 
   test('lays no panel over another, nor beyond the edge', () => {
+    // Rows are opened one at a time, above what is below them.
+    const opened = panels.map((panel) => panel.panels ?? []).filter((inRow) => inRow.length > 0);
+    for (const together of [panels, ...opened]) placedApart(together);
+  });
+
+  function placedApart(together: Drawn[]) {
     const taken = new Set<string>();
-    for (const { title, gridPos } of panels) {
+    for (const { title, gridPos } of together) {
       const { x, y, w, h } = gridPos;
       expect({ title, right: x + w <= 24 }).toEqual({ title, right: true });
       for (let column = x; column < x + w; column += 1) {
@@ -39,7 +62,7 @@ describe.each(dashboards)('the dashboard "$title"', (dashboard) => {
         }
       }
     }
-  });
+  }
 
   test('leads from its panels to searches that Explore understands', () => {
     const addresses = drawn.flatMap(({ fieldConfig }) => fieldConfig?.defaults.links.map(({ url }) => url) ?? []);

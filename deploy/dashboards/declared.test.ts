@@ -21,8 +21,10 @@ test('panels and rules ask only for metrics that are declared', () => {
   }
 });
 
-test('a metric that calls itself an alarm has an alert', () => {
-  const asked = alertRules().flatMap(({ expr }) => metricNamesIn(expr));
+test.each([
+  ['an alert', alertRules().flatMap(({ expr }) => metricNamesIn(expr))],
+  ['a panel', uses.flatMap(({ kind, expr }) => (kind === 'panel' ? metricNamesIn(expr) : []))],
+])('a metric that calls itself an alarm has %s', (_what, asked) => {
   const alarms = metrics.filter(({ meaning }) => /\balarm\b/.test(meaning));
   expect(alarms.length).toBeGreaterThan(10);
   const without = alarms.filter((metric) => !seriesOf(metric).some((name) => asked.includes(name)));

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { promtoolOn } from '../alerts/promtool.ts';
 import { dashboards } from './all.ts';
 import { annotationExpressions } from './annotations.ts';
+import { SERVICES_GONE } from './overview.ts';
 import { happening, sum } from './promql.ts';
 
 test.each(dashboards)('every expression of "$title" can be parsed', ({ sections }) => {
@@ -39,6 +40,29 @@ test.each([
         exp_samples: [{ labels: '{}', value: expected }],
       },
     ],
+  };
+  expect(promtoolOn('test', { evaluation_interval: '1m', tests: [test] })).toBe('');
+});
+
+const expected = (...services: string[]) =>
+  services.map((service) => ({
+    series: `vision:services:expected{namespace="vision",service="${service}"}`,
+    values: '1x10',
+  }));
+const up = (service: string, value: number) => ({
+  series: `up{namespace="vision",service="${service}",pod="${service}-1"}`,
+  values: `${value}x10`,
+});
+
+test.each([
+  ['all are there', [...expected('tasks', 'images'), up('tasks', 1), up('images', 1)], 0],
+  ['one is down, and one has no target', [...expected('tasks', 'images', 'quota'), up('tasks', 1), up('images', 0)], 2],
+  ['the namespace is gone', [], 7],
+])('counts services without a replica: %s', (_what, series, value) => {
+  const test = {
+    interval: '1m',
+    input_series: series,
+    promql_expr_test: [{ expr: filledIn(SERVICES_GONE), eval_time: '5m', exp_samples: [{ labels: '{}', value }] }],
   };
   expect(promtoolOn('test', { evaluation_interval: '1m', tests: [test] })).toBe('');
 });

@@ -57,12 +57,15 @@ function written({ name, title, about, choices = [], sections }: Dashboard): Wri
   };
 }
 
-/** Panels from left to right, sections from top to bottom. */
+/** Panels from left to right, sections from top to bottom; the panels of a closed section stand in its row. */
 function placed(sections: Dashboard['sections']): WrittenPanel[] {
   const list: WrittenPanel[] = [];
+  let id = 0;
   let y = 0;
-  for (const { title, panels } of sections) {
-    list.push({ id: list.length + 1, type: 'row', title, collapsed: false, gridPos: at(0, y, COLUMNS, 1), panels: [] });
+  for (const { title, panels, isClosed = false } of sections) {
+    const top = y;
+    const row = { id: (id += 1), type: 'row' as const, title, collapsed: isClosed, gridPos: at(0, top, COLUMNS, 1) };
+    const inRow: WrittenPanel[] = [];
     y += 1;
     let x = 0;
     const areNumbers = panels.every(({ shows }) => shows === 'number');
@@ -70,10 +73,12 @@ function placed(sections: Dashboard['sections']): WrittenPanel[] {
     for (const panel of panels) {
       const width = panel.width ?? Math.floor(COLUMNS / Math.min(panels.length, areNumbers ? 6 : 3));
       if (x + width > COLUMNS) [x, y] = [0, y + height];
-      list.push({ id: list.length + 1, gridPos: at(x, y, width, height), ...drawn(panel) });
+      inRow.push({ id: (id += 1), gridPos: at(x, y, width, height), ...drawn(panel) });
       x += width;
     }
-    y += height;
+    y = isClosed ? top + 1 : y + height;
+    if (isClosed) list.push({ ...row, panels: inRow });
+    else list.push({ ...row, panels: [] }, ...inRow);
   }
   return list;
 }

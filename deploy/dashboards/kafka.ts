@@ -49,7 +49,7 @@ const out: Section = {
     ),
     lines(
       'Sending to Kafka, p99',
-      'Time of calls to the brokers by what was asked.',
+      'Time of calls to the brokers by what was asked; a step upwards is often a copy that is behind, which only the brokers tell.',
       [
         query(
           '{{service}} {{operation}}',

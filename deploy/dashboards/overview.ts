@@ -1,7 +1,8 @@
+import { background, doors, inside } from './overview-inside.ts';
 import { lines, number, query, stack, table } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
-import { ENDS_BY_ITSELF, FAILED } from './outcomes.ts';
-import { gauge, happened, max, orZero, quantile, rate, recorded, sum } from './promql.ts';
+import { ENDS_BY_ITSELF } from './outcomes.ts';
+import { gauge, happened, max, orZero, quantile, rate, sum } from './promql.ts';
 
 const REQUESTS = 'vision_gateway_requests_total';
 
@@ -12,6 +13,11 @@ const budgetLeft = (right: string, all: string, budget: string, by: string) =>
 const over30Days = (series: string, by: string) => sum(by, `avg_over_time(${gauge(series)}[30d])`);
 
 const UP = gauge('up', 'service=~"gateway|tasks|images|results|quota|notify|inference"');
+const EXPECTED = gauge('vision:services:expected');
+
+/** Services tell which there should be; when none is left to tell, all are gone. */
+export const SERVICES_GONE = `${orZero(`count(${EXPECTED} unless on (namespace, service) (${UP} == 1))`, `count(${EXPECTED})`)} or 7 * absent(${EXPECTED})`;
+
 const FIRING = 'alertname=~"Vision.+",alertname!="VisionWatchdog",alertstate="firing"';
 
 const status: Section = {
@@ -19,21 +25,13 @@ const status: Section = {
   panels: [
     number(
       'Services without a replica',
-      'Services of which Prometheus reads no replica, those without any target included; anything but 0 is an outage.',
-      [
-        query(
-          'gone',
-          orZero(
-            `count(${gauge('vision:services:expected')} unless on (namespace, service) (${UP} == 1))`,
-            `count(${gauge('vision:services:expected')})`,
-          ),
-        ),
-      ],
+      'Services of which Prometheus reads no replica, those without any target included, 7 when it reads nothing at all; anything but 0 is an outage.',
+      [query('gone', SERVICES_GONE)],
       { unit: 'short', red: 1, width: 4 },
     ),
     number(
       'Replicas that are read',
-      'Replicas of each service that give their metrics now; red is none.',
+      'Replicas of each service that give their metrics now, ready or not; red is none. Kubernetes tells which are ready: kubectl get pods.',
       [query('{{service}}', sum('service', UP))],
       { unit: 'short', least: 1, width: 8 },
     ),
@@ -152,80 +150,10 @@ const asked: Section = {
   ],
 };
 
-const inside: Section = {
-  title: 'What happens inside?',
-  panels: [
-    stack(
-      'Failing calls by upstream',
-      'Calls of all services that ended without a usable answer; the dashboard "upstream timeouts" takes them apart.',
-      [query('{{upstream}}', sum('upstream', recorded('vision_upstream_duration_seconds', FAILED)))],
-      { unit: 'cps', traces: '{ span.app.upstream.name = "${__field.labels.upstream}" && status = error }' },
-    ),
-    stack(
-      'Images by outcome',
-      "Images of finished calls: OP-TASK-REQUEST-INVALID is the sender's image, the other codes are ours.",
-      [query('{{outcome}}', sum('outcome', rate('vision_images_images_total')))],
-      { unit: 'cps' },
-    ),
-    lines(
-      'Time of image calls',
-      'From the whole upload to the stored result; limits are 20 s an image and 80 s a call.',
-      [
-        query('p50', quantile(0.5, 'vision_images_call_duration_seconds', '')),
-        query('p95', quantile(0.95, 'vision_images_call_duration_seconds', '')),
-        query('p99', quantile(0.99, 'vision_images_call_duration_seconds', '')),
-      ],
-      { unit: 's' },
-    ),
-    lines(
-      'Tasks that have not ended',
-      'Video tasks by status; "resolving" should return to 0 within a minute.',
-      [query('{{status}}', max('status', gauge('vision_tasks_active')))],
-      { unit: 'short' },
-    ),
-    lines(
-      'Oldest event in an outbox',
-      'How long an event waits for Kafka; above 30 s an alert fires, and effects come late by as much.',
-      [query('{{service}}', max('service', gauge('vision_outbox_oldest_age_seconds')))],
-      { unit: 's' },
-    ),
-    lines(
-      'Differences that audits found',
-      'Things that must agree and do not; anything but 0 is looked at with visionctl audit.',
-      [query('{{kind}}', max('kind', gauge('vision_audit_differences')))],
-      { unit: 'short' },
-    ),
-  ],
-};
-
-const doors: Section = {
-  title: 'Who is kept out?',
-  panels: [
-    stack(
-      'Refused credentials',
-      'Wrong or missing keys by reason; a wave is somebody guessing or a client that lost its key.',
-      [query('{{reason}}', sum('reason', rate('vision_gateway_auth_refusals_total')))],
-      { unit: 'cps' },
-    ),
-    stack(
-      'Connections cut',
-      'Clients that were too slow or held too many connections.',
-      [query('{{listener}} {{reason}}', sum('listener, reason', rate('vision_gateway_connections_cut_total')))],
-      { unit: 'cps' },
-    ),
-    stack(
-      'Refused calls between services',
-      'Anything here is a wrong key, a wrong clock or somebody inside the network; "forbidden" fires an alert.',
-      [query('{{reason}} {{caller}}', sum('reason, caller', rate('vision_service_calls_refused_total')))],
-      { unit: 'cps' },
-    ),
-  ],
-};
-
 export const overview: Dashboard = {
   name: 'overview',
   title: 'service overview',
   about:
-    'Is the service well? Status and promises first, then what changed, what callers see, what happens inside, and who is kept out.',
-  sections: [status, promise, changes, asked, inside, doors],
+    'Is the service well? Status and promises first, then what changed, what callers see, what happens inside, whether the work in the background goes on, and who is kept out.',
+  sections: [status, promise, changes, asked, inside, background, doors],
 };

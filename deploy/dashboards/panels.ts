@@ -43,6 +43,8 @@ export interface Section {
   /** A question; its panels answer it. */
   title: string;
   panels: Panel[];
+  /** It is opened by a click: what is looked at only when something else points there. */
+  isClosed?: true;
 }
 
 /** A label by which the whole dashboard can be narrowed. */

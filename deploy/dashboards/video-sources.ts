@@ -3,6 +3,7 @@ import type { Section } from './panels.ts';
 import { gauge, rate, sum } from './promql.ts';
 
 export const sources: Section = {
+  isClosed: true,
   title: 'Are the sources there?',
   panels: [
     stack(

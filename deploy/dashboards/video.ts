@@ -170,6 +170,7 @@ const flow: Section = {
 };
 
 const tasks: Section = {
+  isClosed: true,
   title: 'Do tasks begin and end as they should?',
   panels: [
     stack(

@@ -3,6 +3,7 @@ import type { Section } from './panels.ts';
 import { gauge, max, quantile, rate, sum } from './promql.ts';
 
 export const webhooks: Section = {
+  isClosed: true,
   title: 'Do callers hear of it?',
   panels: [
     stack(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { timeChart } from './chart.ts';
-import { laidOut } from './lay.ts';
+import { laidOut, opened } from './lay.ts';
 import type { DrawnPanel } from './panel.ts';
 import { colourOf, written } from './values.ts';
 
@@ -19,6 +19,23 @@ test('a repeated panel stands three in a row, and what follows moves down', () =
     ['Calls to redis', 16, 0, { upstream: 'redis' }],
     ['Calls to s3', 0, 8, { upstream: 's3' }],
     ['Calls', 0, 16, {}],
+  ]);
+});
+
+test('the panels of a closed row are drawn below it, and what follows moves down', () => {
+  const row = (y: number, title: string, panels: DrawnPanel[] = []): DrawnPanel => ({
+    type: 'row',
+    title,
+    gridPos: { x: 0, y, w: 24, h: 1 },
+    panels,
+  });
+  const all = opened([row(0, 'closed', [panel(1), panel(9)]), row(1, 'open'), panel(2)]);
+  expect(all.map(({ title, gridPos }) => [title, gridPos.y])).toEqual([
+    ['closed', 0],
+    ['Calls', 1],
+    ['Calls', 9],
+    ['open', 17],
+    ['Calls', 18],
   ]);
 });
 

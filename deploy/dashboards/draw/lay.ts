@@ -9,6 +9,21 @@ export interface Placed {
 const COLUMNS = 24;
 const IN_A_ROW = 3;
 
+/** All panels as with every row open: what is below a row that was closed moves down. */
+export function opened(panels: DrawnPanel[]): DrawnPanel[] {
+  let moved = 0;
+  return panels.flatMap((panel) => {
+    const inRow = panel.panels ?? [];
+    const all = [panel, ...inRow].map((one) => ({
+      ...one,
+      gridPos: { ...one.gridPos, y: one.gridPos.y + moved },
+    }));
+    const bottom = Math.max(...[panel, ...inRow].map(({ gridPos }) => gridPos.y + gridPos.h));
+    moved += bottom - (panel.gridPos.y + panel.gridPos.h);
+    return all;
+  });
+}
+
 /** Repeats panels for the values of their variable, three in a row, and moves what is below down, as Grafana does. */
 export function laidOut(panels: DrawnPanel[], values: Record<string, string[]>): Placed[] {
   let moved = 0;

@@ -13,7 +13,7 @@ import { dashboards } from '../all.ts';
 import { grafanaJson } from '../grafana.ts';
 import { askMarks, askPanel, emptySelectors, valuesOf } from './ask.ts';
 import type { Span } from './ask.ts';
-import { laidOut } from './lay.ts';
+import { laidOut, opened } from './lay.ts';
 import { pageOf } from './page.ts';
 import type { Filled } from './page.ts';
 import type { DrawnDashboard } from './panel.ts';
@@ -49,7 +49,7 @@ async function draw(name: string, dashboard: DrawnDashboard, span: Span): Promis
     values[variable] = await valuesOf(span, metric, label);
   }
   const filled: Filled[] = [];
-  for (const { panel, chosen } of laidOut(dashboard.panels, values))
+  for (const { panel, chosen } of laidOut(opened(dashboard.panels), values))
     filled.push({ panel, chosen, answers: await askPanel(span, panel, chosen) });
   const marks = (await Promise.all(dashboard.annotations.list.map((one) => askMarks(span, one)))).flat();
   const { html, width, height } = pageOf(dashboard, filled, { span, marks });

@@ -6,6 +6,8 @@ export interface DrawnPanel {
   gridPos: { x: number; y: number; w: number; h: number };
   datasource?: { type: string };
   repeat?: string;
+  /** Of a row that is closed: its panels. */
+  panels?: DrawnPanel[];
   fieldConfig?: {
     defaults: {
       unit?: string;

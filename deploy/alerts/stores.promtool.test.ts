@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { root } from '../local/settings.ts';
 import { promtoolOn } from './promtool.ts';
 import type { Series } from './series.ts';
 
 /** The rules beside the operators' examples. */
-const { spec } = parse(readFileSync(join(root, 'charts/vision/examples/operators/alerts.yaml'), 'utf8')) as {
+interface RuleObject {
+  kind: string;
   spec: { groups: { rules: { alert: string; labels: Record<string, string> }[] }[] };
-};
+}
+const examples = join(root, 'charts/vision/examples/operators');
+const objectsOf = (file: string) =>
+  parseAllDocuments(readFileSync(join(examples, file), 'utf8')).map((document) => document.toJS() as RuleObject);
+const { spec } = objectsOf('alerts.yaml').find(({ kind }) => kind === 'PrometheusRule') as RuleObject;
 const rules = spec.groups.flatMap((group) => group.rules);
 
 const volume = (claim: string, used: string): Series => ({
@@ -29,11 +34,21 @@ const certificateUntil = (seconds: number, labels = 'namespace="vision"'): Serie
   [`certmanager_certificate_expiration_timestamp_seconds{${labels},name="new"}`]: '0x300',
 });
 
+/** Partitions that lack something, as the leader counts them; the other broker leads others. */
+const partitionsLacking = (what: string, values: string): Series => ({
+  [`kafka_server_replicamanager_${what}{namespace="data",pod="vision-brokers-0"}`]: values,
+  [`kafka_server_replicamanager_${what}{namespace="data",pod="vision-brokers-1"}`]: '0x30',
+});
+const UNDER_REPLICATED = 'underreplicatedpartitions';
+const UNDER_MIN_ISR = 'underminisrpartitioncount';
+
 /** Without `honorLabels` Prometheus renames the labels that its own would hide. */
 const exported = (namespace: string) => `namespace="cert-manager",exported_namespace="${namespace}"`;
 
 const own: Record<string, object> = {
   VisionBackupOld: {},
+  VisionKafkaTakesNothing: {},
+  VisionKafkaUnderReplicated: {},
   VisionCertificateEnds: { namespace: 'vision', name: 'vision-tls' },
 };
 
@@ -42,6 +57,21 @@ const cases = [
   ['VisionStoreDiskFills', 20, volume('data-0', '79x3000'), []],
   ['VisionStoreDiskFull', 10, volume('data-0', '95x3000'), ['data-0 is 95% full']],
   ['VisionStoreDiskFull', 10, volume('data-0', '90x3000'), []],
+  [
+    'VisionKafkaUnderReplicated',
+    20,
+    partitionsLacking(UNDER_REPLICATED, '32x30'),
+    ['32 partitions of Kafka lack a copy; one more broker that fails may stop them'],
+  ],
+  ['VisionKafkaUnderReplicated', 20, partitionsLacking(UNDER_REPLICATED, '32x9 0x20'), []],
+  ['VisionKafkaUnderReplicated', 20, {}, []],
+  [
+    'VisionKafkaTakesNothing',
+    10,
+    partitionsLacking(UNDER_MIN_ISR, '32x30'),
+    ['Partitions of Kafka take no records, because too few brokers have their copies'],
+  ],
+  ['VisionKafkaTakesNothing', 10, partitionsLacking(UNDER_MIN_ISR, '0x30'), []],
   ['VisionBackupOld', 2400, backupAt('60x3000'), ['The last backup of the databases is 1d 15h 59m 0s old']],
   ['VisionBackupOld', 2400, backupAt('100000x3000'), []],
   [
@@ -63,6 +93,11 @@ const cases = [
 
 test('promtool takes the rules for the stores', () => {
   expect(promtoolOn('check', spec)).toBe('');
+});
+
+test('the brokers of the example measure what the alerts ask of them', () => {
+  const [, names = ''] = /name=\(([^)]+)\)/.exec(readFileSync(join(examples, 'kafka.yaml'), 'utf8')) ?? [];
+  expect(names.toLowerCase().split('|').sort()).toEqual([UNDER_MIN_ISR, UNDER_REPLICATED].sort());
 });
 
 describe.each(cases)('%s at minute %d', (alertname, minute, series, summaries) => {

@@ -48,6 +48,10 @@ spec:
       {{- end }}
       securityContext:
         {{- include "vision.podSecurityContext" .root | nindent 8 }}
+      {{- with $jobs.initContainers }}
+      initContainers:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       containers:
         {{- .containers | trim | nindent 8 }}
       volumes:

@@ -119,6 +119,7 @@ export const overlays: Record<string, Schema> = {
   [component('extraVolumeMounts')]: objects,
   [component('initContainers')]: containers,
   [component('extraContainers')]: containers,
+  'jobs.initContainers': containers,
   [component('resources')]: { type: 'object' },
   [component('database.pool')]: { type: 'integer', minimum: 1 },
   [component('strategy.maxSurge')]: share,

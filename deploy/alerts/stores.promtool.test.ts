@@ -9,7 +9,7 @@ import type { Series } from './series.ts';
 /** The rules beside the operators' examples. */
 interface RuleObject {
   kind: string;
-  spec: { groups: { rules: { alert: string; labels: Record<string, string> }[] }[] };
+  spec: { groups: { rules: { alert: string; labels: Record<string, string>; annotations: { runbook: string } }[] }[] };
 }
 const examples = join(root, 'charts/vision/examples/operators');
 const objectsOf = (file: string) =>
@@ -95,6 +95,18 @@ test('promtool takes the rules for the stores', () => {
   expect(promtoolOn('check', spec)).toBe('');
 });
 
+test.each(rules)('$alert leads to a heading that says what to do', ({ annotations: { runbook } }) => {
+  const [file = '', anchor = ''] = runbook.split('#');
+  const headings = readFileSync(join(root, file), 'utf8').match(/^#+ .+$/gm) ?? [];
+  const anchors = headings.map((line) =>
+    line
+      .replace(/^#+ /, '')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9 -]/g, ''),
+  );
+  expect(anchors.map((words) => words.replaceAll(' ', '-'))).toContain(anchor);
+});
+
 test('the brokers of the example measure what the alerts ask of them', () => {
   const [, names = ''] = /name=\(([^)]+)\)/.exec(readFileSync(join(examples, 'kafka.yaml'), 'utf8')) ?? [];
   expect(names.toLowerCase().split('|').sort()).toEqual([UNDER_MIN_ISR, UNDER_REPLICATED].sort());
@@ -105,7 +117,7 @@ describe.each(cases)('%s at minute %d', (alertname, minute, series, summaries) =
     const labels = own[alertname] ?? { persistentvolumeclaim: 'data-0' };
     const expected = summaries.map((summary) => ({
       exp_labels: { namespace: 'data', ...rules.find(({ alert }) => alert === alertname)?.labels, ...labels },
-      exp_annotations: { summary },
+      exp_annotations: { summary, runbook: rules.find(({ alert }) => alert === alertname)?.annotations.runbook },
     }));
     const content = {
       rule_files: ['stores.json'],

@@ -62,6 +62,16 @@ const videoConfig = {
   UNSENT_FRAMES_MAX_BYTES: count(128 * 1024 * 1024).describe(
     'Memory for unsent frames of all jobs of a worker while Kafka is unavailable',
   ),
+  PUBLISH_SEGMENTS: flag(false).describe(
+    'Publish the frames of a job in segments, while every replica of results announces that it reads them',
+  ),
+  SEGMENT_LINGER_MS: z.coerce
+    .number()
+    .int()
+    .min(10)
+    .max(2_000)
+    .default(250)
+    .describe('Time that a frame waits for others that are published with it, when frames are published in segments'),
   SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled per second of video'),
   DECODE_MAX_SIDE: count(1280).describe('Maximum longest side of a decoded frame of a live stream, in pixels'),
   SNAPSHOT_MAX_SIDE: z.coerce

@@ -248,6 +248,10 @@ function frameSignals(logger: Logger) {
       dropped.add(frames, { scene, reason });
       logger.debug({ task_id: jobId, frames, reason }, 'frames dropped');
     },
+    segmentReadersChanged: (areReady: boolean) => {
+      if (areReady) logger.info('every replica of results reads segments: frames are published in segments');
+      else logger.info('not every replica of results reads segments: frames are published one by one');
+    },
     frameMemoryWatched: (usedBytes: () => number) => observe(frameMetrics.unsent, (tell) => tell(usedBytes())),
     frameMemoryFull: ({ jobId }: JobFacts, firstSeq: number) => {
       const facts = { task_id: jobId, first_seq: firstSeq };

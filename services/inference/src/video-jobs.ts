@@ -36,8 +36,10 @@ import { openLiveInput } from './readers/open-live-input.ts';
 import { createSourceAddresses } from './readers/source-addresses.ts';
 import { createStatus } from './status.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
+import { createFrameGathering } from './use-cases/frame-gathering.ts';
+import { createSegmentReaders } from './use-cases/segment-readers.ts';
+import type { SegmentReaders } from './use-cases/segment-readers.ts';
 import { createFrameMemory } from './domain/frame-memory.ts';
-import type { FrameMemory } from './domain/frame-memory.ts';
 import { createSourceReports } from './use-cases/source-reports.ts';
 import { createWorker } from './jobs/worker.ts';
 import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
@@ -76,6 +78,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const store = createObjectStore(objectStoreOptions(config));
   const files = videoFilesOf(config, store);
   signals.workDirWatched(files.usage);
+  const readers = config.PUBLISH_SEGMENTS ? createSegmentReaders(kafka, pictures) : undefined;
   const bells = { looks: createBell(), renewals: createBell() };
   const deps: Deps = {
     ...pictures,
@@ -87,7 +90,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     certificates: streamCertificates(config.STREAM_CA_FILE),
     liveCosts: liveCostsOf(config, pictures.detectors),
     ...reportsOf({ db, signals, store, producer: createProducer(kafka) }),
-    frameMemory: frameMemoryOf(config, signals),
+    ...framesOf(config, { signals, producer, readers }),
     drops: createDropCounts(db),
     ...streamProbesOf(config),
     progress: createProgressNotes(),
@@ -99,7 +102,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     settings: settingsOf(config, threads),
   };
   const worker = createWorker(deps, bells);
-  const background = backgroundOf(deps, config);
+  const background = backgroundOf(deps, config, readers);
   return {
     deps,
     checks: [
@@ -128,11 +131,12 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
 }
 
 /** What runs beside the worker. */
-function backgroundOf(deps: Deps, config: VideoConfig) {
+function backgroundOf(deps: Deps, config: VideoConfig, readers: SegmentReaders | undefined) {
   const { db, logger, signals } = deps;
   const census = createCensus({ name: 'census', ask: () => countUnheld(db), show: signals.jobsUnheld, logger });
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
-  return [auditor, census, costsPoller(deps), spacePoller(deps), reportsPoller(deps)];
+  const pollers = [costsPoller(deps), spacePoller(deps), reportsPoller(deps)];
+  return [auditor, census, ...pollers, ...(readers ? [readers.poller] : [])];
 }
 
 function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {
@@ -161,13 +165,23 @@ function reportsOf(
   };
 }
 
-function frameMemoryOf(config: VideoConfig, signals: PictureDeps['signals']): FrameMemory {
+type FrameParts = Pick<Deps, 'producer' | 'signals'> & { readers: SegmentReaders | undefined };
+
+/** How frames leave the worker: the memory of those that wait, and how they are put together. */
+function framesOf(
+  config: VideoConfig,
+  { signals, producer, readers }: FrameParts,
+): Pick<Deps, 'frameGathering' | 'frameMemory'> {
   const memory = createFrameMemory({
     jobBytes: config.UNSENT_FRAMES_JOB_MAX_BYTES,
     workerBytes: config.UNSENT_FRAMES_MAX_BYTES,
   });
   signals.frameMemoryWatched(memory.usedBytes);
-  return memory;
+  const gathering = { producer, lingerMs: config.SEGMENT_LINGER_MS };
+  return {
+    frameMemory: memory,
+    frameGathering: readers && createFrameGathering({ ...gathering, isOn: readers.areReady }),
+  };
 }
 
 function streamProbesOf({

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { testMetrics } from '@vision/shared/testing/metrics';
@@ -92,66 +92,71 @@ async function everyFrameIsStored(jobId: string): Promise<void> {
 
 const hasty = { JOB_LEASE_MS: '5000', JOB_LEASE_MARGIN_MS: '2000' };
 
-test('a worker cut off from the database alone has left its camera before another one comes', async () => {
-  const single = await singleSession(camera.url);
-  open.push(single);
-  const first = await startCutOff(hasty);
-  const job = streamJob(single.url);
-  expect((await first.submit(job)).status).toBe(201);
-  await until(() => framesOf(job.job_id).length >= 5);
-  const second = await startWorker(hasty);
-  first.proxy.set({ kind: 'black_hole' });
-  const attempt = lastAttempt(job.job_id);
-  await until(() => framesAfter(job.job_id, attempt).length >= 5);
-  expect(isLogged('a lease could not be renewed', job.job_id)).toBe(true);
-  expect(await metrics.sumOf('vision.jobs.fenced')).toBeGreaterThan(0);
-  expect(single.turnedAway()).toBe(0);
-  const attempts = framesOf(job.job_id).map(({ data }) => data.attempt);
-  expect(attempts).toEqual(attempts.toSorted((a, b) => a - b));
-  await second.stop(job.job_id);
-  await second.ended(job.job_id);
-  await everyFrameIsStored(job.job_id);
-});
+describe.each([
+  ['single frames', {}],
+  ['segments', { PUBLISH_SEGMENTS: 'true', SEGMENT_LINGER_MS: '500' }],
+])('with %s,', (_name, form) => {
+  test('a worker cut off from the database alone has left its camera before another one comes', async () => {
+    const single = await singleSession(camera.url);
+    open.push(single);
+    const first = await startCutOff({ ...hasty, ...form });
+    const job = streamJob(single.url);
+    expect((await first.submit(job)).status).toBe(201);
+    await until(() => framesOf(job.job_id).length >= 5);
+    const second = await startWorker({ ...hasty, ...form });
+    first.proxy.set({ kind: 'black_hole' });
+    const attempt = lastAttempt(job.job_id);
+    await until(() => framesAfter(job.job_id, attempt).length >= 5);
+    expect(isLogged('a lease could not be renewed', job.job_id)).toBe(true);
+    expect(await metrics.sumOf('vision.jobs.fenced')).toBeGreaterThan(0);
+    expect(single.turnedAway()).toBe(0);
+    const attempts = framesOf(job.job_id).map(({ data }) => data.attempt);
+    expect(attempts).toEqual(attempts.toSorted((a, b) => a - b));
+    await second.stop(job.job_id);
+    await second.ended(job.job_id);
+    await everyFrameIsStored(job.job_id);
+  });
 
-test('after an outage of the database longer than lease and ceiling every acknowledged frame is stored once', async () => {
-  const env = { ...hasty, JOB_SEQ_STEP: '4', JOB_SEQ_WAIT_MS: '500' };
-  const first = await startCutOff(env);
-  const job = streamJob(camera.url);
-  await first.submit(job);
-  await until(() => framesOf(job.job_id).length >= 5);
-  first.proxy.set({ kind: 'refuse' });
-  await until(() => isLogged('a lease could not be renewed', job.job_id));
-  const attempt = lastAttempt(job.job_id);
-  const second = await startWorker(env);
-  await until(() => framesAfter(job.job_id, attempt).length >= 5);
-  first.proxy.set({ kind: 'none' });
-  await until(() => framesAfter(job.job_id, attempt).length >= 10);
-  const seqs = seqsOf(framesOf(job.job_id));
-  expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
-  await second.stop(job.job_id);
-  await second.ended(job.job_id);
-  await everyFrameIsStored(job.job_id);
-});
+  test('after an outage of the database longer than lease and ceiling every acknowledged frame is stored once', async () => {
+    const env = { ...hasty, ...form, JOB_SEQ_STEP: '4', JOB_SEQ_WAIT_MS: '500' };
+    const first = await startCutOff(env);
+    const job = streamJob(camera.url);
+    await first.submit(job);
+    await until(() => framesOf(job.job_id).length >= 5);
+    first.proxy.set({ kind: 'refuse' });
+    await until(() => isLogged('a lease could not be renewed', job.job_id));
+    const attempt = lastAttempt(job.job_id);
+    const second = await startWorker(env);
+    await until(() => framesAfter(job.job_id, attempt).length >= 5);
+    first.proxy.set({ kind: 'none' });
+    await until(() => framesAfter(job.job_id, attempt).length >= 10);
+    const seqs = seqsOf(framesOf(job.job_id));
+    expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+    await second.stop(job.job_id);
+    await second.ended(job.job_id);
+    await everyFrameIsStored(job.job_id);
+  });
 
-test('without a confirmed number frames are dropped and counted, and the stream goes on afterwards', async () => {
-  // The lease outlasts the outage, so only the ceiling is in the way.
-  const env = { JOB_LEASE_MS: '600000', JOB_SEQ_STEP: '6', JOB_SEQ_WAIT_MS: '100' };
-  const worker = await startCutOff(env);
-  const job = streamJob(camera.url);
-  await worker.submit(job);
-  await until(() => framesOf(job.job_id).length >= 8);
-  worker.proxy.set({ kind: 'refuse' });
-  await until(() => isLogged('no more frame numbers', job.job_id));
-  const before = Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' }));
-  await until(async () => Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' })) > before);
-  const ceiling = await ceilingOf(job.job_id);
-  expect(Math.max(...seqsOf(framesOf(job.job_id)))).toBeLessThan(ceiling);
-  worker.proxy.set({ kind: 'none' });
-  await until(() => seqsOf(framesOf(job.job_id)).some((seq) => seq >= ceiling));
-  await until(async () => Number((await worker.read(job.job_id)).frames_dropped) > 0);
-  await worker.stop(job.job_id);
-  await worker.ended(job.job_id);
-  await everyFrameIsStored(job.job_id);
+  test('without a confirmed number frames are dropped and counted, and the stream goes on afterwards', async () => {
+    // The lease outlasts the outage, so only the ceiling is in the way.
+    const env = { ...form, JOB_LEASE_MS: '600000', JOB_SEQ_STEP: '6', JOB_SEQ_WAIT_MS: '100' };
+    const worker = await startCutOff(env);
+    const job = streamJob(camera.url);
+    await worker.submit(job);
+    await until(() => framesOf(job.job_id).length >= 8);
+    worker.proxy.set({ kind: 'refuse' });
+    await until(() => isLogged('no more frame numbers', job.job_id));
+    const before = Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' }));
+    await until(async () => Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' })) > before);
+    const ceiling = await ceilingOf(job.job_id);
+    expect(Math.max(...seqsOf(framesOf(job.job_id)))).toBeLessThan(ceiling);
+    worker.proxy.set({ kind: 'none' });
+    await until(() => seqsOf(framesOf(job.job_id)).some((seq) => seq >= ceiling));
+    await until(async () => Number((await worker.read(job.job_id)).frames_dropped) > 0);
+    await worker.stop(job.job_id);
+    await worker.ended(job.job_id);
+    await everyFrameIsStored(job.job_id);
+  });
 });
 
 test('frames that wait for the broker when the lease cannot be renewed are dropped, and the health of the job says so', async () => {

@@ -31,7 +31,8 @@ export interface DropListener {
   onDropsEnd: (dropped: DroppedFrames) => void;
 }
 
-const MAX_FRAMES = 50;
+/** So many frames are worth a batch of their own. */
+export const FULL_BATCH = 50;
 // Brokers refuse batches above 1 MB; an object takes about 220 bytes.
 const MAX_OBJECTS = 2000;
 
@@ -101,7 +102,7 @@ function batchSize(frames: readonly FrameData[]): number {
   let objects = 0;
   const end = frames.findIndex((frame, index) => {
     objects += frame.objects.length;
-    return index >= MAX_FRAMES || (index > 0 && objects > MAX_OBJECTS);
+    return index >= FULL_BATCH || (index > 0 && objects > MAX_OBJECTS);
   });
   return end < 0 ? frames.length : end;
 }

@@ -1,8 +1,13 @@
 import { expect, jest, test } from '@jest/globals';
+import { fail } from '@vision/contracts/errors';
 import type { FrameData } from '@vision/contracts/frame-events';
+import { until } from '@vision/shared/testing/until';
 import { createFrameMemory } from '../domain/frame-memory.ts';
 import type { FrameMemory } from '../domain/frame-memory.ts';
 import { createFramePublisher } from './frame-publisher.ts';
+import { decodeFrameSegment } from '@vision/contracts/segments/frame-segment';
+import type { OutgoingEvent } from '@vision/kafka/cloud-event';
+import { createFrameGathering } from '../use-cases/frame-gathering.ts';
 import { createHold } from './hold.ts';
 import type { DroppedFrames } from '../domain/unsent-frames.ts';
 
@@ -140,4 +145,92 @@ test('a file waits for room and loses no frame', async () => {
   await adding;
   await publisher.flush();
   expect(published).toEqual(numbers(0, 29));
+});
+
+/** A job whose frames travel in segments while `readers.areReady`, and what the broker got of it. */
+function inSegments(lingerMs: number, untilMs = Infinity) {
+  const requests: (FrameData['seq'] | FrameData['seq'][])[][] = [];
+  const state = { areReady: true, isAway: false, refused: 0 };
+  const published: number[] = [];
+  const publishBatch = (events: OutgoingEvent[]) => {
+    if (state.isAway) {
+      state.refused += 1;
+      return Promise.reject(fail.sysUnavailable('kafka_unavailable'));
+    }
+    requests.push(
+      events.map(({ data }) =>
+        data instanceof Uint8Array ? decodeFrameSegment(data).frames.map(({ seq }) => seq) : (data as FrameData).seq,
+      ),
+    );
+    return Promise.resolve();
+  };
+  const hold = createHold({ untilMs, onExpired: () => undefined });
+  const gathering = createFrameGathering({ producer: { publishBatch }, isOn: () => state.areReady, lingerMs });
+  const publisher = createFramePublisher({
+    producer: { publishBatch },
+    gathering,
+    partition: 0,
+    hold,
+    memory: createFrameMemory(limits),
+    drops: { onDrop: () => undefined, onDropsEnd: () => undefined },
+    onAcknowledged: (frames) => published.push(...frames.map(({ seq }) => seq)),
+  });
+  return { publisher, hold, published, requests, state };
+}
+const FOREVER_MS = 2 ** 30;
+
+test('frames that come before the departure leave in one segment, and a job that ends does not wait for it', async () => {
+  const { publisher, published, requests } = inSegments(FOREVER_MS);
+  for (const one of framesOf(0, 2)) await publisher.add(one);
+  expect(requests).toEqual([]);
+  await publisher.flush();
+  expect(requests).toEqual([[[0, 1, 2]]]);
+  expect(published).toEqual([0, 1, 2]);
+});
+
+test('a flood waits for no departure', async () => {
+  const { publisher, published } = inSegments(FOREVER_MS);
+  for (const one of framesOf(0, 49)) await publisher.add(one);
+  await until(() => published.length === 50);
+  expect(publisher.waiting()).toBe(0);
+});
+
+test('what waits for the departure when the lease is lost is not published and counted as waiting', async () => {
+  const { publisher, hold, requests } = inSegments(FOREVER_MS);
+  for (const one of framesOf(0, 2)) await publisher.add(one);
+  hold.lose();
+  await expect(publisher.flush()).rejects.toThrow();
+  expect(requests).toEqual([]);
+  expect(publisher.waiting()).toBe(3);
+});
+
+test('after a freeze that outlasts the hold no segment is published', async () => {
+  const { publisher, requests } = inSegments(FOREVER_MS, performance.now() + 20);
+  for (const one of framesOf(0, 2)) await publisher.add(one);
+  freeze(30);
+  await expect(publisher.flush()).rejects.toThrow();
+  expect(requests).toEqual([]);
+});
+
+test('during an outage frames are kept, and go out in the form that is read afterwards', async () => {
+  const { publisher, published, requests, state } = inSegments(10);
+  state.isAway = true;
+  for (const one of framesOf(0, 119)) await publisher.add(one);
+  await until(() => state.refused > 0);
+  expect(publisher.waiting()).toBe(120);
+  state.areReady = false;
+  state.isAway = false;
+  await publisher.flush();
+  expect(published).toEqual(numbers(0, 119));
+  expect(requests.flat(2)).toEqual(numbers(0, 119));
+  expect(requests.flat().every((one) => typeof one === 'number')).toBe(true);
+});
+
+test('a frame that is too large for a segment is an event of its own', async () => {
+  const { publisher, published, requests } = inSegments(FOREVER_MS);
+  const crowd = Array.from({ length: 1_500 }, () => thing);
+  for (const one of [...framesOf(0, 0), ...framesOf(1, 1, crowd), ...framesOf(2, 2)]) await publisher.add(one);
+  await publisher.flush();
+  expect(requests).toEqual([[[0], 1, [2]]]);
+  expect(published).toEqual([0, 1, 2]);
 });

@@ -1,12 +1,14 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
 import type { FrameData } from '@vision/contracts/frame-events';
-import { frameProduced } from '@vision/contracts/frame-events';
 import type { OutgoingEvent } from '@vision/kafka/cloud-event';
 import type { EventProducer } from '@vision/kafka/producer';
+import { inSegments, singly } from '../domain/frame-events.ts';
+import type { FrameGathering } from '../use-cases/frame-gathering.ts';
+import { createStay } from './stay.ts';
 import { createSparseTrace } from './linked-trace.ts';
 import type { FrameMemory } from '../domain/frame-memory.ts';
 import type { Hold } from './hold.ts';
-import { createUnsentFrames } from '../domain/unsent-frames.ts';
+import { createUnsentFrames, FULL_BATCH } from '../domain/unsent-frames.ts';
 import type { DropListener } from '../domain/unsent-frames.ts';
 
 export interface FramePublisher {
@@ -22,6 +24,8 @@ export interface FramePublisher {
 
 export interface PublisherOptions {
   producer: Pick<EventProducer, 'publishBatch'>;
+  /** Of the worker, where frames may travel in segments. */
+  gathering?: FrameGathering | undefined;
   /** Where all messages of the job go. */
   partition: number;
   /** Called with every batch Kafka acknowledged, in order. */
@@ -39,25 +43,39 @@ const MAX_WAITING = 200;
 /**
  * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next
  * one, so a single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
+ *
+ * Where frames travel in segments, a batch waits for the departure of the worker's other jobs, unless it is full or the
+ * job ends. It is sent again in the form that is understood then.
  */
 export function createFramePublisher(options: PublisherOptions): FramePublisher {
-  const { producer, partition, onAcknowledged, hold, memory, drops } = options;
+  const { producer, gathering, partition, onAcknowledged, hold, memory, drops } = options;
   const signal = hold.publishing;
   const unsent = createUnsentFrames(memory.open(), drops);
+  const stay = gathering && createStay(gathering);
   let sending: Promise<void> | undefined;
   let hasFailed = false;
+  let isEnding = false;
   const recordSparsely = createSparseTrace('publish frames');
 
-  const publish = async (events: OutgoingEvent[]) => {
+  const check = () => {
     hold.check();
     signal.throwIfAborted();
-    await producer.publishBatch(events);
+  };
+  const publish = async (frames: FrameData[], isFirstTry: boolean) => {
+    check();
+    const asSegments = gathering?.isOn() === true;
+    const events = eventsOf(frames, { partition, asSegments });
+    // Beside events of a usual size only, and not behind a request that failed.
+    if (asSegments && isFirstTry && events.every(isSegment)) await gathering.publish(events, check);
+    else await producer.publishBatch(events);
   };
   const sendAll = async () => {
     while (unsent.queued() > 0) {
-      const events = unsent.nextBatch().map((frame) => toEvent(frame, partition));
+      if (stay && gathering.isOn() && !isEnding && unsent.queued() < FULL_BATCH) await stay.wait();
+      const frames = unsent.nextBatch();
+      let tries = 0;
       await recordSparsely(async () => {
-        await retryUntil(() => publish(events), { signal });
+        await retryUntil(() => publish(frames, (tries += 1) === 1), { signal });
         onAcknowledged(unsent.acknowledged());
       });
     }
@@ -75,10 +93,13 @@ export function createFramePublisher(options: PublisherOptions): FramePublisher 
       signal.throwIfAborted();
       const hadRoom = unsent.add(frame);
       const outcome = send();
+      if (!hadRoom || unsent.queued() >= FULL_BATCH) stay?.leave();
       const hasToWait = !drops && (!hadRoom || unsent.queued() >= MAX_WAITING);
       if (hasFailed || hasToWait) await outcome;
     },
     flush: async () => {
+      isEnding = true;
+      stay?.leave();
       while (sending !== undefined || unsent.queued() > 0) await send();
     },
     waiting: unsent.count,
@@ -86,8 +107,13 @@ export function createFramePublisher(options: PublisherOptions): FramePublisher 
   };
 }
 
-function toEvent(frame: FrameData, partition: number): OutgoingEvent {
-  const { type, topic } = frameProduced;
-  const id = `${frame.job_id}/${frame.seq}`;
-  return { topic, type, key: frame.job_id, partition, source: 'inference', id, data: frame };
+function eventsOf(
+  frames: readonly FrameData[],
+  { partition, asSegments }: { partition: number; asSegments: boolean },
+): OutgoingEvent[] {
+  const key = frames[0]?.job_id ?? '';
+  const events = asSegments ? inSegments(frames) : singly(frames);
+  return events.map((event) => ({ ...event, key, partition, source: 'inference' }));
 }
+
+const isSegment = ({ data }: OutgoingEvent): boolean => data instanceof Uint8Array;

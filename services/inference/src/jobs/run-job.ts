@@ -23,7 +23,7 @@ import type { DropListener } from '../domain/unsent-frames.ts';
 export type RunningJob = JobRecord & { framesPartition: number };
 
 export type RunJobDeps = FrameDeps &
-  Pick<Deps, 'detectors' | 'frameMemory' | 'producer' | 'sourceReports' | 'trackSnapshots'>;
+  Pick<Deps, 'detectors' | 'frameGathering' | 'frameMemory' | 'producer' | 'sourceReports' | 'trackSnapshots'>;
 
 /**
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
@@ -44,6 +44,7 @@ export async function runJob(
   const report = deps.sourceReports.open(job);
   const publisher = createFramePublisher({
     producer: deps.producer,
+    gathering: deps.frameGathering,
     partition: job.framesPartition,
     hold,
     memory: deps.frameMemory,

@@ -12,6 +12,7 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 import type { openLiveInput } from '../readers/open-live-input.ts';
 import type { SourceAddresses } from '../readers/source-addresses.ts';
 import type { DropCounts } from './drop-counts.ts';
+import type { FrameGathering } from './frame-gathering.ts';
 import type { LiveCosts } from './live-costs.ts';
 import type { LiveSnapshots, SnapshotWaits } from './live-snapshots.ts';
 import type { ProgressNotes } from './progress-notes.ts';
@@ -52,6 +53,8 @@ export interface Deps {
   trackSnapshots: TrackSnapshots;
   /** For frames that wait for Kafka. */
   frameMemory: FrameMemory;
+  /** Where frames of this worker may travel in segments. */
+  frameGathering: FrameGathering | undefined;
   /** Frames that were read and could not be published. */
   drops: DropCounts;
   /** Slots for stream probes, from the first connection until their processes are gone. */

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { createGate } from '@vision/shared/async/gate';
 import type { Job, StreamProbeReply } from '@vision/contracts/inference';
+import { frameProduced, segmentProduced } from '@vision/contracts/frame-events';
+import { decodeFrameSegment } from '@vision/contracts/segments/frame-segment';
 import { topics } from '@vision/contracts/topics';
 import { loadScenes } from '@vision/shared/scenes';
 import { testKafka } from '@vision/kafka/testing/kafka';
@@ -30,6 +32,8 @@ export interface Received {
   type: string;
   key: string;
   partition: number;
+  /** How many frames the segment had that it came in. */
+  ofSegment?: number;
   data: {
     job_id: string;
     attempt: number;
@@ -57,12 +61,14 @@ export async function jobWorld() {
   await consumer.subscribe({ topics: [kafka.client.nameOf(topics.frames)], fromBeginning: true });
   await consumer.run({
     eachMessage: async ({ message, partition }) => {
-      received.push({
-        type: message.headers?.['ce_type']?.toString() ?? '',
-        key: message.key?.toString() ?? '',
-        partition,
-        data: JSON.parse(message.value?.toString() ?? '') as Received['data'],
-      });
+      const type = message.headers?.['ce_type']?.toString() ?? '';
+      const known = { key: message.key?.toString() ?? '', partition };
+      const value = message.value ?? Buffer.alloc(0);
+      // A receiver takes a segment for as many frames.
+      if (type === segmentProduced.type) {
+        const { frames } = decodeFrameSegment(value);
+        received.push(...frames.map((data) => ({ ...known, type: frameProduced.type, data, ofSegment: frames.length })));
+      } else received.push({ ...known, type, data: JSON.parse(value.toString()) as Received['data'] });
     },
   });
   const key = randomBytes(32).toString('base64');

@@ -1,0 +1,39 @@
+import { consumerGroups, groupFeatures } from '@vision/contracts/topics';
+import { isReadByAll } from '@vision/kafka/group-features';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
+import type { Deps } from './deps.ts';
+
+/** Whether everybody who stores frames reads segments of them. */
+export interface SegmentReaders {
+  areReady: () => boolean;
+  poller: Poller;
+}
+
+/** An answer counts until the next but one should have come. */
+const ASK_MS = 2_000;
+const VALID_MS = 3 * ASK_MS;
+/** Those who store frames. */
+const [{ group: READERS }] = consumerGroups.results;
+
+/**
+ * Asks the group that stores frames again and again, as replicas of a release that passes over segments may join it at
+ * any time. Without an answer they are not written.
+ */
+export function createSegmentReaders(
+  kafka: KafkaClient,
+  { logger, signals }: Pick<Deps, 'logger' | 'signals'>,
+): SegmentReaders {
+  let answer = { areReady: false, validUntilMs: -Infinity };
+  const areReady = () => answer.areReady && performance.now() < answer.validUntilMs;
+  const run = async () => {
+    const was = areReady();
+    const askedMs = performance.now();
+    const isRead = await isReadByAll(kafka, READERS, groupFeatures.frameSegments);
+    answer = { areReady: isRead, validUntilMs: askedMs + VALID_MS };
+    if (isRead !== was) signals.segmentReadersChanged(isRead);
+    return 0;
+  };
+  return { areReady, poller: createPoller({ name: 'segment-readers', intervalMs: ASK_MS, run, logger }) };
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { consumerGroups, groupFeatures, topics } from '@vision/contracts/topics';
+import { announcing } from '@vision/kafka/group-features';
+import { until } from '@vision/shared/testing/until';
+import { jobWorld, serveVideo } from './support/job-service.ts';
+import type { JobService, JobWorld } from './support/job-service.ts';
+import { street } from './support/live-watch.ts';
+
+let world: JobWorld;
+let camera: Awaited<ReturnType<typeof serveVideo>>;
+let worker: JobService;
+
+beforeAll(async () => {
+  [world, camera] = await Promise.all([jobWorld(), serveVideo(street)]);
+  worker = await world.start({ PUBLISH_SEGMENTS: 'true', SEGMENT_LINGER_MS: '600', SAMPLE_FPS: '10' });
+});
+afterAll(async () => {
+  camera.close();
+  await worker.close();
+  await world.close();
+});
+
+/** An id of a task, which results takes frames of. */
+function newJobId(): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(Date.now(), 0, 6);
+  bytes.writeUInt8(0x70, 6);
+  bytes.writeUInt8(0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** A member of the group that stores frames; of an earlier release it announces nothing. */
+async function join(features?: readonly string[]) {
+  const { client } = world.kafka;
+  const [{ group }] = consumerGroups.results;
+  const consumer = client.kafka.consumer({
+    groupId: client.nameOf(group),
+    maxWaitTimeInMs: 100,
+    ...(features && { partitionAssigners: [announcing(features)] }),
+  });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [client.nameOf(topics.frames)] });
+  await consumer.run({ autoCommit: false, eachMessage: () => Promise.resolve() });
+  return consumer;
+}
+
+test('frames travel in segments while every reader has announced that it reads them, and none is lost in between', async () => {
+  const jobs = [newJobId(), newJobId()];
+  for (const jobId of jobs)
+    await worker.submit({
+      job_id: jobId,
+      scene_code: 'person_vehicle',
+      lower_bound: 0.3,
+      source: { kind: 'stream' as const, url: camera.url, pinned_address: '127.0.0.1' },
+    });
+  const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
+  const all = () => jobs.flatMap(framesOf);
+  const segmentsAfter = (count: number) =>
+    jobs.every((jobId) =>
+      framesOf(jobId)
+        .slice(count)
+        .some(({ ofSegment }) => ofSegment !== undefined),
+    );
+  const singlesAfter = (count: number) =>
+    jobs.every((jobId) =>
+      framesOf(jobId)
+        .slice(count)
+        .some(({ ofSegment }) => ofSegment === undefined),
+    );
+  const counts = () => Math.max(...jobs.map((jobId) => framesOf(jobId).length));
+
+  // Nobody reads yet.
+  await until(() => jobs.every((jobId) => framesOf(jobId).length >= 5));
+  expect(all().every(({ ofSegment }) => ofSegment === undefined)).toBe(true);
+
+  const reader = await join([groupFeatures.frameSegments]);
+  await until(() => segmentsAfter(0));
+
+  const older = await join();
+  const joined = counts();
+  await until(() => singlesAfter(joined));
+  await older.disconnect();
+  const left = counts();
+  await until(() => segmentsAfter(left));
+
+  for (const jobId of jobs) {
+    await worker.stop(jobId);
+    expect((await worker.ended(jobId)).status).toBe('stopped');
+  }
+  for (const jobId of jobs) {
+    const messages = await until(() => {
+      const found = world.messages(jobId);
+      return found.at(-1)?.type === 'vision.job.ended.v1' ? found : undefined;
+    });
+    const seqs = framesOf(jobId).map(({ data }) => data.seq);
+    expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b));
+    expect(messages.at(-1)?.data).toMatchObject({ frames_published: seqs.length });
+  }
+  await reader.disconnect();
+});

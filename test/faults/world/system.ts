@@ -40,6 +40,9 @@ export interface SystemOptions {
   asksReadiness?: boolean | undefined;
 }
 
+/** Frames travel in both forms, and those of a job in one after the other as workers take it over. */
+const PUBLISHES_SEGMENTS = 'inference-2';
+
 export async function startServices(options: SystemOptions): Promise<System> {
   const { settings, infrastructure, links, fakeTime } = options;
   const balancers = await startBalancers(settings, options.asksReadiness === true);
@@ -60,7 +63,11 @@ export async function startServices(options: SystemOptions): Promise<System> {
       const launch = (name: string, portBase: number, secrets: NodeJS.ProcessEnv): Launch => ({
         settings,
         infrastructure: behind(infrastructure, own),
-        env: { ...env, WORK_DIR: options.workDirOf(name) ?? `${settings.localDir}/work/${name}` },
+        env: {
+          ...env,
+          WORK_DIR: options.workDirOf(name) ?? `${settings.localDir}/work/${name}`,
+          ...(name === PUBLISHES_SEGMENTS && { PUBLISH_SEGMENTS: 'true' }),
+        },
         replica: { name, portBase, neighbours, secrets },
         hastened: true,
       });

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, say } from '../local/settings.ts';
 import { buildVersion } from '../../scripts/release/version.ts';
+import type { BuildVersion } from '../../scripts/release/version.ts';
 import { baseImage } from './base.ts';
 import { registrySecrets, runLogged } from './engine.ts';
 import type { Engine } from './engine.ts';
@@ -23,10 +24,13 @@ export const imageOf = (service: string, tag = process.env['IMAGE_TAG'] || 'loca
 export const imagesOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, imageOf(name)]));
 
 /** This checkout as it is. @throws Error when the tag is that of a release, whose images never change. */
-export function ownSource(tag = process.env['IMAGE_TAG'] || 'local'): Source {
-  const { version, commit } = buildVersion(root);
+export function ownSource(tag = process.env['IMAGE_TAG'] || 'local', build: BuildVersion = buildVersion(root)): Source {
+  const { version, commit, isRelease } = build;
   if (/^v?\d+\.\d+(\.\d+)?$/.test(tag))
-    throw new Error(`IMAGE_TAG=${tag} is the tag of a release, which only "make release" makes. Use ${version}.`);
+    throw new Error(
+      `IMAGE_TAG=${tag} is the tag of a release, which only "make release" makes. ` +
+        (isRelease ? `This commit is the release ${version}: use "make release".` : `Use ${version}.`),
+    );
   return { folder: root, tag, version, revision: commit };
 }
 

@@ -71,3 +71,9 @@ test('the chart has the version of the images that it runs', () => {
   expect([chart.version, chart.appVersion]).toEqual([version, version]);
   expect(images.map(([, tag]) => tag)).toEqual(Array.from({ length: 7 }, () => version));
 });
+
+test('the Python client has the version of the repository, as Python writes it', () => {
+  // What Python calls a development release (PEP 440).
+  const [, own] = /^version = "(.+)"$/m.exec(read('clients/python/pyproject.toml')) ?? [];
+  expect(own).toBe(version.replace(/-dev$/, '.dev0'));
+});

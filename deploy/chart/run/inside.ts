@@ -18,11 +18,12 @@ export async function lookInside(settings: Settings, slot: Slot): Promise<void> 
   say('memory', await memoryOfPods(serviceNames.map((name) => podName(name, slot))));
 }
 
-/** A process says in its metrics, in twelve digits, which commit it runs: that of the label of its image. */
+/** A process says in its metrics, in twelve digits, which commit it runs: that of the label, modified or not. */
 async function commitProblems(settings: Settings, name: string, slot: Slot): Promise<string[]> {
   const label = '{{index .Config.Labels "org.opencontainers.image.revision"}}';
   const commit = await outputOf(['podman', 'inspect', '--format', label, podName(name, slot)]);
   const reply = await fetch(`http://127.0.0.1:${portsOf(settings, name, slot).health}/metrics`);
-  const told = /^vision_build_info\{.*\bcommit="([0-9a-f]{12,40})"/m.exec(await reply.text())?.[1] ?? 'none';
-  return commit.startsWith(told) ? [] : [`${podName(name, slot)} is of commit ${commit} and says ${told}`];
+  const told = /^vision_build_info\{.*\bcommit="([0-9a-f]{12}(?:-modified)?)"/m.exec(await reply.text())?.[1] ?? 'none';
+  const [hash = '', ...mark] = commit.split('-');
+  return told === [hash.slice(0, 12), ...mark].join('-') ? [] : [`${podName(name, slot)} is of commit ${commit} and says ${told}`];
 }

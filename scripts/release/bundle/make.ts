@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { root, say } from '../../../deploy/local/settings.ts';
 import { modifiedFiles } from '../repository.ts';
 import { buildVersion } from '../version.ts';
 import { writeChart } from './chart.ts';
+import { beginFolder, finishFolder } from './folder.ts';
 import { writeImages } from './images.ts';
 import { checksums, digestsOf, provenance } from './provenance.ts';
 import { sign, VERIFY } from './sign.ts';
@@ -27,9 +28,7 @@ export async function makeRelease({ key, withoutImages, parent }: Options): Prom
   const build = buildVersion(root);
   if (build.isRelease && (key === undefined || withoutImages))
     throw new Error('A release has its images and a signature: set RELEASE_KEY to the file of the minisign key.');
-  const folder = join(parent, build.version);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  const folder = beginFolder(parent, build);
   const startedOn = new Date();
   const digests = withoutImages ? {} : await writeImages(folder, build);
   writeChart(folder, build.version, digests);
@@ -46,8 +45,9 @@ export async function makeRelease({ key, withoutImages, parent }: Options): Prom
   writeFileSync(join(folder, 'SHA256SUMS'), checksums(await digestsOf(folder)));
   if (key === undefined) say('release', 'not signed: RELEASE_KEY names no key');
   else sign(folder, key, build.version);
-  say('release', `${folder.slice(root.length + 1)}: ${made.size} files`);
-  return folder;
+  const finished = finishFolder(folder, parent, build);
+  say('release', `${finished.slice(root.length + 1)}: ${made.size} files`);
+  return finished;
 }
 
 /** What a reader could expect in the directory and does not find there. */

@@ -1,13 +1,14 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { builtCommit } from './built-commit.ts';
 import { observe } from './instruments.ts';
 import { readMemory } from './memory.ts';
 import { processMetrics } from './shared-metrics.ts';
 
 /** Tells which version runs here, so that a panel shows rollouts, and how much of what it may take it takes. */
 export function showProcess(): void {
-  const labels = { version: ownVersion(), commit: ownCommit(), node: process.versions.node };
+  const labels = { version: ownVersion(), commit: builtCommit(new URL('../../../../commit.txt', import.meta.url)), node: process.versions.node };
   observe(processMetrics.buildInfo, (tell) => tell(1, labels));
   const limit = getHeapStatistics().heap_size_limit;
   observe(processMetrics.heapLimit, (tell) => tell(limit));
@@ -27,10 +28,4 @@ export function showProcess(): void {
 function ownVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-/** The commit that an image was built from, which the build writes beside the packages. */
-function ownCommit(): string {
-  const file = new URL('../../../../commit.txt', import.meta.url);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().slice(0, 12) : 'none';
 }

@@ -8,7 +8,7 @@ export const processMetrics = {
     meaning: '1; its labels tell what runs here',
     labels: {
       version: 'of this system',
-      commit: 'its first 12 digits; `none` in a checkout',
+      commit: 'its first 12 digits, and `-modified` where files differed from it; `none` in a checkout',
       node: 'version of Node.js',
     },
   }),

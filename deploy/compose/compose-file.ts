@@ -41,7 +41,9 @@ const publishedPort = z
 
 const container = z.strictObject({
   image: z.string(),
-  build: z.strictObject({ context: z.literal('.'), target: z.string() }).optional(),
+  build: z
+    .strictObject({ context: z.literal('.'), target: z.string(), args: z.record(z.string(), z.string()) })
+    .optional(),
   environment: z.record(z.string(), z.coerce.string()).default({}),
   command: z.array(z.string()).optional(),
   entrypoint: z.array(z.string()).optional(),

@@ -217,8 +217,14 @@ test('the images of compose are those that the Dockerfile knows', () => {
     ([, name]) => name,
   );
   for (const name of serviceNames) {
-    expect(compose.services[name]?.build?.target).toBe(name);
+    expect(compose.services[name]?.build).toEqual({ context: '.', target: name, args: { REVISION: 'none' } });
     expect(compose.services[name]?.image).toBe(`vision/${name}:local`);
     expect(targets).toContain(name);
   }
+});
+
+test('an image that compose builds is given the commit, by the name that the Dockerfile reads', () => {
+  const given = readComposeFile(file, { ...secrets, REVISION: '0123456789abcdef' });
+  for (const name of serviceNames) expect(given.services[name]?.build?.args).toEqual({ REVISION: '0123456789abcdef' });
+  expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toMatch(/^ARG REVISION=none$/m);
 });

@@ -52,3 +52,13 @@ test('the public key of a service that had no key yet is listed beside those tha
   expect(listed.at(-1)).toMatch(/^results:/);
   expect(writeComposeEnv(file)).toEqual([]);
 });
+
+test('the commit is that of the last call, and no secret changes with it', () => {
+  writeComposeEnv(file, 'a'.repeat(40));
+  const before = readFileSync(file, 'utf8');
+  expect(before).toMatch(/^REVISION=a{40}$/m);
+  expect(writeComposeEnv(file, `${'b'.repeat(40)}-modified`)).toEqual(['REVISION']);
+  expect(readFileSync(file, 'utf8')).toBe(before.replace('a'.repeat(40), `${'b'.repeat(40)}-modified`));
+  writeFileSync(file, before.replace(/^REVISION=.*\n/m, ''));
+  expect(writeComposeEnv(file, 'c'.repeat(40))).toEqual(['REVISION']);
+});

@@ -23,12 +23,14 @@ export function composeSecrets(given: Record<string, string | undefined>): Recor
 }
 
 /**
- * Writes the file, from `.env.example` where there is none. What is set stays as it is; empty secrets are filled in,
- * and public keys of new private ones are listed with the others. Returns the names of the secrets that were made.
+ * Writes the file, from `.env.example` where there is none. What is set stays as it is, but for the commit that images
+ * are built from; empty secrets are filled in, and public keys of new private ones are listed with the others. Returns
+ * the names of what was written.
  */
-export function writeComposeEnv(file: string): string[] {
+export function writeComposeEnv(file: string, revision?: string): string[] {
   const given = readEnvFile(file);
   const secrets = composeSecrets(given);
+  if (revision !== undefined) secrets['REVISION'] = revision;
   const made = Object.keys(secrets).filter((name) => given[name] !== secrets[name]);
   const text = readFileSync(existsSync(file) ? file : example, 'utf8');
   const filled = text.replace(/^([A-Z0-9_]+)=(.*)$/gm, (line, name: string, value: string) =>

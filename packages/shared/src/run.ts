@@ -50,6 +50,7 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
   try {
     const command = argv[2];
     if (command === 'migrate') {
+      warnOfMisspelt(definition, logger);
       await runMigrations(definition, logger);
       await stopTelemetry();
       return;
@@ -60,9 +61,7 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
     }
     const config = definition.readConfig();
     logger = createLogger(definition.name, config.LOG_LEVEL);
-    const known = { ...definition.configSchema.shape, ...definition.constants };
-    for (const unknown of readUnknownSettings({ shape: known }))
-      logger.warn(unknown, 'unknown setting in the environment; it has no effect');
+    for (const unknown of readUnknownSettings({ shape: knownTo(definition) })) logger.warn(unknown, UNKNOWN_SETTING);
     for (const setting of retiredSettings(definition.constants)) logger.warn({ setting }, 'setting is no longer read');
     await serve(definition, config, logger);
   } catch (error) {
@@ -72,6 +71,16 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
     await stopTelemetry();
     setTimeout(() => process.exit(), 1000).unref();
   }
+}
+
+const UNKNOWN_SETTING = 'unknown setting in the environment; it has no effect';
+
+const knownTo = <C>({ configSchema, constants }: ServiceDefinition<C>) => ({ ...configSchema.shape, ...constants });
+
+/** A job may have the variables of the service or fewer, so only names that are near to one of its settings count. */
+function warnOfMisspelt<C>(definition: ServiceDefinition<C>, logger: Logger): void {
+  const unknown = readUnknownSettings({ shape: knownTo(definition) });
+  for (const setting of unknown) if (setting.meant !== undefined) logger.warn(setting, UNKNOWN_SETTING);
 }
 
 async function runMigrations<C>({ name, migrations }: ServiceDefinition<C>, logger: Logger): Promise<void> {

@@ -24,9 +24,23 @@ test('a misspelt setting is reported once when a process starts, without its val
   expect(output).not.toContain('misspelt-value');
 });
 
-async function runFixture(variables: Record<string, string> = {}) {
+test('a migration reports a misspelt setting before it fails for want of it', async () => {
+  const { exitCode, lines } = await runFixture({ DATABSE_URL: 'postgres://a:b@127.0.0.1/c' }, ['migrate']);
+  expect(exitCode).toBe(1);
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 'warn', variable: 'DATABSE_URL', meant: 'DATABASE_URL' }),
+  );
+  expect(lines.at(-1)?.msg).toContain('DATABASE_URL: is missing');
+});
+
+test('a migration is silent about variables that only begin as settings do', async () => {
+  const { lines } = await runFixture({ DATABASE_OF_SOMEBODY_ELSE: 'x' }, ['migrate']);
+  expect(lines.map(({ level }) => level)).toEqual(['fatal']);
+});
+
+async function runFixture(variables: Record<string, string> = {}, args: string[] = []) {
   const fixture = fileURLToPath(new URL('./fixtures/fatal-service.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=@vision/source', fixture], {
+  const child = spawn(process.execPath, ['--conditions=@vision/source', fixture, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: '--no-warnings', ...variables },
   });

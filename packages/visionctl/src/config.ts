@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { KafkaConnection } from '@vision/kafka/kafka';
 import type { WantedTopic } from '@vision/kafka/topics-config';
 import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import { unknownSettings } from '@vision/shared/start/unknown-settings';
 import { UsageError } from './usage-error.ts';
 
 /** Addresses and secrets of the system that is operated. */
@@ -26,14 +27,25 @@ interface KafkaSettings {
   wanted: WantedTopic[];
 }
 
+/** What every command may read. */
+const OWN = ['ADMIN_URL', 'ADMIN_TOKEN', 'VISION_OPERATOR', 'VISION_LOCAL_DIR'];
+
+export interface Surroundings {
+  user?: () => { username: string };
+  /** Takes a line about each variable whose name is near to that of a setting. */
+  warn?: (line: string) => void;
+}
+
 /**
  * The environment, completed by the file that the local system writes: `$VISION_LOCAL_DIR/env`,
  * by default `.local/env`.
  */
 export function readSettings(
   env: NodeJS.ProcessEnv = process.env,
-  user: () => { username: string } = userInfo,
+  { user = userInfo, warn = () => undefined }: Surroundings = {},
 ): Settings {
+  const warnOfMisspelt = (known: string[]) => misspelt(known, env).forEach(warn);
+  warnOfMisspelt(OWN);
   const file = join(env['VISION_LOCAL_DIR'] || '.local', 'env');
   const values = { ...readEnvFile(file), ...withoutEmpty(env) };
   const need = (name: string) => () => {
@@ -45,26 +57,36 @@ export function readSettings(
     adminUrl: () => need('ADMIN_URL')().replace(/\/+$/, ''),
     // The gateway accepts several while one takes the place of another.
     adminToken: () => need('ADMIN_TOKEN')().split(',')[0]?.trim() ?? '',
-    kafka: () => readKafka(values),
-    objectStore: () => readObjectStore(values),
+    kafka: () => readKafka(values, warnOfMisspelt),
+    objectStore: () => readObjectStore(values, warnOfMisspelt),
     values,
     operator: values['VISION_OPERATOR'] ?? safeName(nameOf(user)),
   };
 }
 
 type Values = Record<string, string | undefined>;
+type WarnOfMisspelt = (known: string[]) => void;
 
-async function readKafka(values: Values): Promise<KafkaSettings> {
+/** Only names near to a setting are told: the environment may be that of a service or of a person. */
+function misspelt(known: string[], env: NodeJS.ProcessEnv): string[] {
+  return unknownSettings(known, env).flatMap(({ variable, meant }) =>
+    meant === undefined ? [] : [`visionctl: ${variable} is no setting and has no effect; ${meant} is one.`],
+  );
+}
+
+async function readKafka(values: Values, warnOfMisspelt: WarnOfMisspelt): Promise<KafkaSettings> {
   const { kafkaConfig, kafkaConnection } = await import('@vision/kafka/kafka-config');
   const { wantedTopics } = await import('@vision/kafka/topics-config');
+  warnOfMisspelt(Object.keys(kafkaConfig));
   return parsed(kafkaConfig, values, (config) => ({
     connection: kafkaConnection(config),
     wanted: wantedTopics(config.TOPICS),
   }));
 }
 
-async function readObjectStore(values: Values): Promise<ObjectStoreOptions> {
+async function readObjectStore(values: Values, warnOfMisspelt: WarnOfMisspelt): Promise<ObjectStoreOptions> {
   const { objectStoreConfig, objectStoreOptions } = await import('@vision/objects/object-store-config');
+  warnOfMisspelt(Object.keys(objectStoreConfig));
   return parsed(objectStoreConfig, values, objectStoreOptions);
 }
 

@@ -1,7 +1,8 @@
 import { runCommandLine } from './run-command-line.ts';
 import { readSettings } from './config.ts';
 
-process.exitCode = await runCommandLine(process.argv.slice(2), readSettings(), {
+const complain = (text: string) => console.error(text);
+process.exitCode = await runCommandLine(process.argv.slice(2), readSettings(undefined, { warn: complain }), {
   print: (text) => console.log(text),
-  complain: (text) => console.error(text),
+  complain,
 });

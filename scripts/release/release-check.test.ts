@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import { releaseCheck } from './release-check.ts';
 import { readResults, releasePage } from './results.ts';
 import { missingNeeds } from './run-suite.ts';
@@ -140,6 +141,13 @@ test('a suite says what the machine lacks', () => {
   expect(missingNeeds(suite, 1000)).toBe('needs root');
   expect(missingNeeds(suite, 0)).toBe('needs no-such-program');
   expect(missingNeeds({ ...suite, needs: ['sh'] }, 0)).toBeUndefined();
+});
+
+test('the page in docs lists every suite, with its limit', async () => {
+  const file = join(import.meta.dirname, '../../docs/release-check.md');
+  const written = releasePage(suites, readResults(readFileSync(file, 'utf8')));
+  const options = { ...(await resolveConfig(file)), parser: 'markdown' };
+  expect(readFileSync(file, 'utf8')).toBe(await format(written, options));
 });
 
 test('the page keeps results and names suites that have not run', () => {

@@ -25,5 +25,7 @@ async function commitProblems(settings: Settings, name: string, slot: Slot): Pro
   const reply = await fetch(`http://127.0.0.1:${portsOf(settings, name, slot).health}/metrics`);
   const told = /^vision_build_info\{.*\bcommit="([0-9a-f]{12}(?:-modified)?)"/m.exec(await reply.text())?.[1] ?? 'none';
   const [hash = '', ...mark] = commit.split('-');
-  return told === [hash.slice(0, 12), ...mark].join('-') ? [] : [`${podName(name, slot)} is of commit ${commit} and says ${told}`];
+  return told === [hash.slice(0, 12), ...mark].join('-')
+    ? []
+    : [`${podName(name, slot)} is of commit ${commit} and says ${told}`];
 }

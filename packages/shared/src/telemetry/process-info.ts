@@ -8,7 +8,11 @@ import { processMetrics } from './shared-metrics.ts';
 
 /** Tells which version runs here, so that a panel shows rollouts, and how much of what it may take it takes. */
 export function showProcess(): void {
-  const labels = { version: ownVersion(), commit: builtCommit(new URL('../../../../commit.txt', import.meta.url)), node: process.versions.node };
+  const labels = {
+    version: ownVersion(),
+    commit: builtCommit(new URL('../../../../commit.txt', import.meta.url)),
+    node: process.versions.node,
+  };
   observe(processMetrics.buildInfo, (tell) => tell(1, labels));
   const limit = getHeapStatistics().heap_size_limit;
   observe(processMetrics.heapLimit, (tell) => tell(limit));

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dlqTopic, topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
@@ -32,6 +33,12 @@ export async function checkAftermath({ breach }: Findings, world: World): Promis
   const logs = join(settings.localDir, 'log');
   for (const line of errorLines(logs)) breach(`an error line of ${String(line['service'])}: ${JSON.stringify(line)}`);
   for (const line of fatalLines(logs)) breach(line);
+}
+
+/** Else the stages in which workers may publish segments have shown nothing. */
+export function checkPublishing({ breach }: Findings, { settings }: World): void {
+  const log = readFileSync(join(settings.localDir, 'log', 'inference-settled.log'), 'utf8');
+  if (!log.includes('frames are published in segments')) breach('no worker published frames in segments');
 }
 
 /** Frames of all stages lie in the object store, also those that the last release stored as rows. */

@@ -64,7 +64,7 @@ async function goThrough(world: World): Promise<void> {
   Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
   // These read the addresses above when they are loaded.
   const { Story } = await import('./story.ts');
-  const { checkAftermath, checkSegments } = await import('./aftermath.ts');
+  const { checkAftermath, checkPublishing, checkSegments } = await import('./aftermath.ts');
   const sources = await startSources(join(world.settings.localDir, 'sources'));
   try {
     await world.migrate('last');
@@ -90,6 +90,7 @@ async function goThrough(world: World): Promise<void> {
     // A service of the last release does not know all questions of today.
     if (wanted.at(-1) !== stages.at(-1)) return;
     say('looking at what is left');
+    checkPublishing(findings, world);
     await checkAftermath(findings, world);
   } finally {
     sources.close();

@@ -17,8 +17,8 @@ export interface Stage {
 /** Neighbours that say most to each other are in different halves: gateway and images, tasks and inference. */
 const half: readonly ServiceName[] = ['gateway', 'tasks', 'quota', 'notify'];
 
-/** Today's code everywhere, results in these versions. */
-const settling = (...results: Version[]) => each((name) => (name === 'results' ? results : ['today']));
+/** Today's code everywhere, but for these services. */
+const except = (those: Partial<Stage['runs']>): Stage['runs'] => each((name) => those[name] ?? ['today']);
 
 const everywhere = (...those: Version[]): Stage['runs'] => each(() => those);
 
@@ -37,8 +37,12 @@ export const stages: readonly Stage[] = [
   { name: 'first half new', runs: each((name) => (half.includes(name) ? ['today'] : ['last'])) },
   { name: 'stepped back', runs: everywhere('last') },
   { name: 'upgraded', runs: everywhere('today') },
-  { name: 'rows beside segments', runs: settling('today', 'settled') },
-  { name: 'frames as segments', runs: settling('settled') },
+  { name: 'frames published in segments', runs: except({ inference: ['settled'] }) },
+  // What docs/operations.md says to do before results is stepped back.
+  { name: 'frames published one by one again', runs: everywhere('today') },
+  { name: 'results stepped back behind new workers', runs: except({ inference: ['settled'], results: ['last'] }) },
+  { name: 'rows beside segments', runs: except({ results: ['today', 'settled'] }) },
+  { name: 'frames as segments', runs: except({ inference: ['settled'], results: ['settled'] }) },
 ];
 
 /** Stages by their names, in their order; all of them when none is named. */

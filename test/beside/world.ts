@@ -58,7 +58,12 @@ const settingsOfServices = {
 const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
   last: {},
   today: {},
-  settled: { WRITE_SEGMENTS: 'true', SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' },
+  settled: {
+    PUBLISH_SEGMENTS: 'true',
+    WRITE_SEGMENTS: 'true',
+    SEGMENT_YOUNG_MS: '1000',
+    SEGMENT_INTERVAL_MS: '200',
+  },
 };
 
 /** Where `clean` and `stopAll` find it. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
 import { judgedBy } from '../lib/rule-draft.ts';
+import { bucketFor } from '../lib/timeline-query.ts';
 import type { Range, Timeline } from '../lib/timeline-shape.ts';
 import { dataOf } from '../state/data.ts';
 import { useSession } from '../state/session.ts';
@@ -22,8 +23,6 @@ export interface Backtest {
 }
 
 const LONGEST_MS = 6 * 3_600_000;
-/** A range that is shorter has a bucket for each second. */
-const FINE_MS = 2_400_000;
 
 const testedText = ({ draft, task }: RuleEditor) => JSON.stringify([judgedBy(draft), task?.task_id]);
 
@@ -40,8 +39,7 @@ export function useBacktest(editor: RuleEditor) {
       if (!task || !range) return;
       const times = { from_ms: range.fromMs, to_ms: range.toMs };
       const body = { task_id: task.task_id, ...times, ...judgedBy(draft) };
-      const isFine = range.toMs - range.fromMs <= FINE_MS;
-      const query = { ...times, ...(isFine ? { bucket_ms: '1000' as const } : {}) };
+      const query = { ...times, ...bucketFor(source.kind, range.toMs - range.fromMs) };
       const params = { path: { task_id: task.task_id }, query };
       const [report, timeline] = await Promise.all([
         client.api.POST('/v1/vision/alarm-backtests', { body }).then(dataOf),

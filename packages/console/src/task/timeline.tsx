@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { TroubleNotice } from '../components/notice.tsx';
 import { clock, duration, moment, percent, position } from '../lib/format.ts';
+import { timelineRange } from '../lib/timeline-query.ts';
 import { contentAt, objectsIn, rangeOf } from '../lib/timeline-shape.ts';
 import type { Timeline } from '../lib/timeline-shape.ts';
 import { dataOf } from '../state/data.ts';
@@ -11,7 +12,7 @@ import { t } from '../strings.ts';
 import type { TaskView } from './task-view.ts';
 import { TimelineChart } from './timeline-chart.tsx';
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 3_000;
 const SETTLE_MS = 250;
 
 /** How much of a stream is shown, in milliseconds; undefined: all of it. */
@@ -65,18 +66,12 @@ function textWithout(timeline: Timeline | undefined, isRunning: boolean): string
 function useTimeline(view: TaskView, lengthMs: number | undefined) {
   const { taskId, client, minScore, isRunning } = view;
   const score = useSettled(minScore.value);
-  // The clock of this computer may be wrong: time is what the frames say.
-  const end = view.source.value.value?.last_frame_time_ms;
-  const isKnown = lengthMs === undefined || end !== undefined;
-  const isFine = lengthMs === RANGES.tenMinutes || isShortUpload(view);
+  const range = timelineRange(view.source.value.value, { lengthMs, isRunning });
   const { value, trouble, reload } = useLoaded({
     key: taskId,
-    variant: JSON.stringify([lengthMs, score, isKnown, isFine]),
+    variant: JSON.stringify([lengthMs, score, range.to_ms !== undefined, range.bucket_ms]),
     load: async (signal) => {
-      const toMs = end === undefined ? undefined : (Math.floor(end / 1000) + 1) * 1000;
-      const range = lengthMs === undefined || toMs === undefined ? {} : { from_ms: toMs - lengthMs, to_ms: toMs };
-      const query = { min_score: score, ...range, ...(isFine ? { bucket_ms: '1000' as const } : {}) };
-      const params = { path: { task_id: taskId }, query };
+      const params = { path: { task_id: taskId }, query: { min_score: score, ...range } };
       return dataOf(await client.api.GET('/v1/vision/tasks/{task_id}/timeline', { params, signal }));
     },
     everyMs: () => (view.isRunning ? EVERY_MS : undefined),
@@ -90,12 +85,6 @@ function useTimeline(view: TaskView, lengthMs: number | undefined) {
     if (timeline) view.noteLabels(timeline.items.flatMap(({ labels }) => labels.map(({ label }) => label)));
   }, [timeline]);
   return { timeline, trouble: trouble.value };
-}
-
-/** At most 2,500 buckets of a second. */
-function isShortUpload({ source }: TaskView): boolean {
-  const { kind, duration_ms: lengthMs, last_frame_time_ms: lastMs } = source.value.value ?? {};
-  return kind === 'upload' && (lengthMs ?? lastMs ?? Infinity) < 2_400_000;
 }
 
 /** A multiple of 0.05 that has not changed for a moment. */

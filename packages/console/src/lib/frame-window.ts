@@ -3,11 +3,13 @@ import type { Frame } from './boxes.ts';
 const CHUNK_MS = 30_000;
 const HELD_CHUNKS = 8;
 const RETRY_MS = 2_000;
+const EMPTY = { isComplete: false, isLoading: false, hasFailed: false, loadedAt: -Infinity };
 
 interface Chunk {
   frames: Frame[];
   isComplete: boolean;
   isLoading: boolean;
+  hasFailed: boolean;
   loadedAt: number;
 }
 
@@ -16,6 +18,7 @@ export interface FrameWindowOptions {
   load: (fromMs: number, toMs: number) => Promise<Frame[]>;
   /** Whether no frame before this time can follow any more. */
   isFinal: (toMs: number) => boolean;
+  /** Called after every load, a failed one too. */
   onChange: () => void;
   onProblem: (error: unknown) => void;
 }
@@ -31,15 +34,21 @@ export class FrameWindow {
 
   /** The frames that are there; those that are missing around the position are loaded. */
   around(timeMs: number, now = performance.now()): Frame[] {
-    const index = Math.max(0, Math.floor(timeMs / CHUNK_MS));
+    const index = indexOf(timeMs);
     for (const near of [index, index + 1, index - 1]) if (near >= 0) this.#want(near, now);
     this.#forgetFarFrom(index);
     // Two of them: what moves from the last frame of one to the first of the next is drawn in between.
     return [index - 1, index, index + 1].flatMap((near) => this.#chunks.get(near)?.frames ?? []);
   }
 
+  /** Whether frames around a position are missing, as they could not be loaded. */
+  hasFailedAround(timeMs: number): boolean {
+    const index = indexOf(timeMs);
+    return [index - 1, index, index + 1].some((near) => this.#chunks.get(near)?.hasFailed === true);
+  }
+
   #want(index: number, now: number): void {
-    const chunk = this.#chunks.get(index) ?? { frames: [], isComplete: false, isLoading: false, loadedAt: -Infinity };
+    const chunk = this.#chunks.get(index) ?? { ...EMPTY, frames: [] };
     this.#chunks.set(index, chunk);
     if (chunk.isComplete || chunk.isLoading || now - chunk.loadedAt < RETRY_MS) return;
     chunk.isLoading = true;
@@ -53,13 +62,14 @@ export class FrameWindow {
     try {
       chunk.frames = await this.#options.load(index * CHUNK_MS, toMs);
       chunk.isComplete = isFinal;
-      this.#options.onChange();
+      chunk.hasFailed = false;
     } catch (error) {
+      chunk.hasFailed = true;
       this.#options.onProblem(error);
-    } finally {
-      chunk.isLoading = false;
-      chunk.loadedAt = performance.now();
     }
+    chunk.isLoading = false;
+    chunk.loadedAt = performance.now();
+    this.#options.onChange();
   }
 
   #forgetFarFrom(index: number): void {
@@ -68,3 +78,5 @@ export class FrameWindow {
     for (const key of farthest.slice(0, this.#chunks.size - HELD_CHUNKS)) this.#chunks.delete(key);
   }
 }
+
+const indexOf = (timeMs: number) => Math.max(0, Math.floor(timeMs / CHUNK_MS));

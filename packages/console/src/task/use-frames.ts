@@ -7,13 +7,14 @@ import { noteLoading } from '../state/session.ts';
 import { loadFrames } from './load-frames.ts';
 import type { TaskView } from './task-view.ts';
 
-/** Keeps the objects of the view those of its position. Returns what went wrong with the last page of frames. */
+/** Keeps the objects of the view those of its position. Returns why frames around it are missing. */
 export function useFrames(view: TaskView, isOn = true): Trouble | undefined {
   const { taskId, client, lowest } = view;
   const trouble = useSignal<Trouble | undefined>(undefined);
   const source = useRef(view.source.value.value);
   source.current = view.source.value.value;
   const tick = useSignal(0);
+  const isFailing = useSignal(false);
   const frames = useMemo(
     () =>
       new FrameWindow({
@@ -25,15 +26,18 @@ export function useFrames(view: TaskView, isOn = true): Trouble | undefined {
     [taskId, lowest],
   );
   const at = view.position.value;
-  const isLater = isOn && view.isRunning;
+  const isOut = trouble.value?.reason === 'scope_missing';
+  const isLater = isOn && !isOut && (view.isRunning || isFailing.value);
   useEffect(() => {
-    // Frames of a task that still runs are loaded again until they are there.
+    // Frames of a task that still runs are loaded again until they are there, and those that could not be loaded.
     const timer = isLater ? setInterval(() => (tick.value += 1), 2_000) : undefined;
     return () => clearInterval(timer);
   }, [isLater]);
   useEffect(() => {
     if (!isOn || at === undefined) return;
     const near = frames.around(at);
+    isFailing.value = frames.hasFailedAround(at);
+    if (!isFailing.value) trouble.value = undefined;
     const exact = objectsAt(near, at);
     // A chosen moment may lie between two frames that are far apart.
     view.objects.value = exact.length > 0 ? exact : objectsNear(near, at, LONGEST_STEP_MS);

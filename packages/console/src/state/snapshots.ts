@@ -10,21 +10,23 @@ export const canStillCome = (refusal: Trouble | undefined): boolean =>
   refusal === undefined || ![...WITHOUT_IMAGES, 'snapshot_none'].includes(refusal.reason);
 
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Images of tracks, the one that was shown last at the end. */
+/** Images of tracks by the frame that they are cut from, the one that was shown last at the end. */
 const held = new Map<string, Blob>();
 
 export interface TrackOf {
   taskId: string;
   trackId: string;
+  /** The frame that the image is cut from, where that is known: a better one takes its place. */
+  frameId?: string | undefined;
 }
 
 /** The image of a track; images that were shown lately are not asked for again. @throws VisionError without one */
 export async function snapshotOf(
   client: VisionClient,
-  { taskId, trackId }: TrackOf,
+  { taskId, trackId, frameId = '' }: TrackOf,
   signal: AbortSignal,
 ): Promise<Blob> {
-  const key = `${taskId} ${trackId}`;
+  const key = `${taskId} ${trackId} ${frameId}`;
   const known = held.get(key);
   if (known) {
     held.delete(key);

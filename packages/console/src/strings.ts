@@ -233,7 +233,9 @@ export const t = {
     away: (since: string) => `No frame since ${since}.`,
     givesUp: (at: string) => `If none arrives before ${at}, the task fails.`,
     cannotPlay: (codec: string) =>
-      `This browser cannot play the video${codec === '' ? '' : ` (${codec})`}. Boxes, timeline and tracks still work.`,
+      `This browser cannot play the video${codec === '' ? '' : ` (${codec})`}. ` +
+      'Select a track to see its image. Boxes and timeline still work.',
+    trackImage: (label: string) => `Image of the track: ${label}`,
     videoGone: 'The video is no longer stored. Boxes, timeline and tracks still work.',
     play: 'Play',
     resolvingTitle: 'Whether the task has begun is not known yet',

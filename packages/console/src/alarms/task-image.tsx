@@ -9,6 +9,7 @@ import { useLoaded } from '../state/use-loaded.ts';
 import type { TaskEntry } from '../state/use-tasks.ts';
 import { useUrls } from '../state/use-urls.ts';
 import { useVideoLink } from '../state/video-link.ts';
+import type { VideoLink } from '../state/video-link.ts';
 import { t } from '../strings.ts';
 import type { RuleEditor } from './rule-editor.ts';
 
@@ -36,16 +37,17 @@ export function useTaskImage({ task, source: { value }, moment }: RuleEditor): T
   }, [task?.task_id]);
   const { width, height } = source?.image ?? { width: 16, height: 9 };
   const aspect = size.value ?? width / height;
-  const url = isUpload ? link : snapshot.url;
-  if (url === undefined || isBroken.value) {
-    const isMissing = isBroken.value || snapshot.isMissing;
-    return { media: null, aspect, note: isMissing ? t.shape.noImage : undefined };
+  const url = isUpload ? link.url : snapshot.url;
+  const isMissing = isUpload ? link.fault !== undefined || link.trouble !== undefined : snapshot.isMissing;
+  if (url === undefined || isBroken.value || (isUpload && link.fault !== undefined)) {
+    return { media: null, aspect, note: isMissing || isBroken.value ? t.shape.noImage : undefined };
   }
-  const shared = { onError: () => (isBroken.value = true) };
-  if (!isUpload)
-    return { media: <img src={url} alt={t.shape.image} draggable={false} {...shared} />, aspect, note: undefined };
-  const onSize = (shape: number) => (size.value = shape);
-  return { media: <Still url={url} atMs={moment.value} onSize={onSize} {...shared} />, aspect, note: undefined };
+  if (isUpload) {
+    const onSize = (shape: number) => (size.value = shape);
+    return { media: <Still link={link} atMs={moment.value} onSize={onSize} />, aspect, note: undefined };
+  }
+  const onError = () => (isBroken.value = true);
+  return { media: <img src={url} alt={t.shape.image} draggable={false} onError={onError} />, aspect, note: undefined };
 }
 
 function useSnapshot(task: TaskEntry | undefined): { url: string | undefined; isMissing: boolean } {
@@ -66,34 +68,33 @@ function useSnapshot(task: TaskEntry | undefined): { url: string | undefined; is
 }
 
 interface StillProps {
-  url: string;
+  link: VideoLink;
   atMs: number;
   onSize: (aspect: number) => void;
-  onError: () => void;
 }
 
 /** One frame of a video. */
-function Still({ url, atMs, onSize, onError }: StillProps): JSX.Element {
+function Still({ link, atMs, onSize }: StillProps): JSX.Element {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     if (video.current) video.current.currentTime = atMs / 1000;
   }, [atMs]);
-  const onMetadata = () => {
-    const { videoWidth: width, videoHeight: height } = video.current ?? { videoWidth: 0, videoHeight: 0 };
-    if (width > 0 && height > 0) onSize(width / height);
-    if (video.current) video.current.currentTime = atMs / 1000;
-  };
   return (
     <video
       ref={video}
-      src={url}
+      src={link.url}
       muted
       playsInline
       preload="auto"
       tabIndex={-1}
       aria-label={t.shape.image}
-      onLoadedMetadata={onMetadata}
-      onError={onError}
+      onLoadedMetadata={({ currentTarget: element }) => {
+        const { videoWidth: width, videoHeight: height } = element;
+        if (width > 0 && height > 0) onSize(width / height);
+        else link.onBlind();
+        element.currentTime = atMs / 1000;
+      }}
+      onError={({ currentTarget }) => link.onError(currentTarget)}
     />
   );
 }

@@ -20,6 +20,10 @@ export function troubleOf(error: unknown): Trouble | undefined {
   return { title: t.trouble.unexpected, text: t.trouble.unexpectedText, reason: 'unexpected' };
 }
 
+/** Whether the same call may succeed later: the connection was lost, or the service is busy or away. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof VisionError ? error.problem.retryable : isConnectionFault(error);
+
 function refusal({ problem }: VisionError): Trouble {
   const { detail, details, trace_id: traceId, title } = problem;
   const { reason, scope } = details;

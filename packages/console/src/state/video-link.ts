@@ -1,31 +1,59 @@
 import { useSignal } from '@preact/signals';
-import type { VisionClient } from '@vision/client';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { LinkKeeper, stateOfLink } from '../lib/link-keeper.ts';
+import type { VideoFault } from '../lib/link-keeper.ts';
+import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from './data.ts';
-import { useSession } from './session.ts';
+import { noteTrouble, useSession } from './session.ts';
 
 /** How long a link is valid. */
-export const LINK_S = 3600;
+const LINK_S = 3600;
 
-/** An address of an uploaded video, which a `<video>` can read without a key. */
-export async function linkOf(client: VisionClient, taskId: string, signal?: AbortSignal): Promise<string> {
-  const body = { path: `/v1/vision/tasks/${taskId}/video`, expires_in_s: LINK_S };
-  return dataOf(await client.api.POST('/v1/vision/links', { body, ...(signal ? { signal } : {}) })).url;
+export interface VideoLink {
+  /** Undefined before the first one. */
+  url: string | undefined;
+  fault: VideoFault | undefined;
+  /** What went wrong with the last try to get a link; undefined once it has passed. */
+  trouble: Trouble | undefined;
+  /** For a video that has failed. */
+  onError: (video: HTMLVideoElement) => void;
+  /** For one that this browser plays without a picture. */
+  onBlind: () => void;
 }
 
-/** The link of an uploaded video; undefined for any other task. */
-export function useVideoLink(taskId: string | undefined): string | undefined {
+/** An address of an uploaded video, which a `<video>` can read without a key; it is renewed when it no longer works. */
+export function useVideoLink(taskId: string | undefined): VideoLink {
   const { client } = useSession();
   const url = useSignal<string | undefined>(undefined);
+  const fault = useSignal<VideoFault | undefined>(undefined);
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const keeper = useRef<LinkKeeper | undefined>(undefined);
   useEffect(() => {
-    url.value = undefined;
+    url.value = fault.value = trouble.value = undefined;
     if (taskId === undefined) return undefined;
-    const ended = new AbortController();
-    linkOf(client, taskId, ended.signal)
-      .then((link) => (url.value = link))
-      // Without the video there is an empty image, which the page says.
-      .catch(() => undefined);
-    return () => ended.abort();
-  }, [taskId]);
-  return url.value;
+    const left = new AbortController();
+    const { signal } = left;
+    const body = { path: `/v1/vision/tasks/${taskId}/video`, expires_in_s: LINK_S };
+    const own = new LinkKeeper({
+      make: async () => dataOf(await client.api.POST('/v1/vision/links', { body, signal })).url,
+      ask: (link, wasCut) => stateOfLink(new URL(link, location.href).href, wasCut, (request) => fetch(request)),
+      wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      onLink: (link) => (url.value = link),
+      onFault: (found) => (fault.value = found),
+      onProblem: (error) => (trouble.value = error === undefined ? undefined : noteTrouble(error)),
+    });
+    keeper.current = own;
+    void own.renew();
+    return () => {
+      own.end();
+      left.abort();
+    };
+  }, [client, taskId]);
+  return {
+    url: url.value,
+    fault: fault.value,
+    trouble: trouble.value,
+    onError: ({ error }) => void keeper.current?.failed(error?.code === MediaError.MEDIA_ERR_NETWORK),
+    onBlind: () => (fault.value = 'unplayable'),
+  };
 }

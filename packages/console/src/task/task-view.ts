@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import type { components, Scene, Task, VisionClient } from '@vision/client';
+import type { components, Scene, Task, Track, VisionClient } from '@vision/client';
 import { useMemo } from 'preact/hooks';
 import { isActive } from '../components/status.tsx';
 import { isWanted } from '../lib/boxes.ts';
@@ -11,6 +11,12 @@ import { useLoaded } from '../state/use-loaded.ts';
 import type { Loaded } from '../state/use-loaded.ts';
 
 export type Source = components['schemas']['TaskSource'];
+
+interface Chosen {
+  ms: number;
+  /** The track whose moment it is. */
+  track?: Track;
+}
 
 /** What the parts of a task's page share. */
 export interface TaskView {
@@ -28,7 +34,7 @@ export interface TaskView {
   /** The moment that is shown, as `frame_time_ms`; undefined before the first frame. */
   position: Signal<number | undefined>;
   /** A moment that the viewer chose; undefined while a live stream is followed. */
-  chosen: Signal<{ ms: number } | undefined>;
+  chosen: Signal<Chosen | undefined>;
   /** Every object of the moment, and those that pass the filters. */
   objects: Signal<readonly Shown[]>;
   shown: ReadonlySignal<readonly Shown[]>;
@@ -89,6 +95,6 @@ function createFilters() {
     shape: signal<{ width: number; height: number } | undefined>(undefined),
     traceId: signal(''),
     position: signal<number | undefined>(undefined),
-    chosen: signal<{ ms: number } | undefined>(undefined),
+    chosen: signal<Chosen | undefined>(undefined),
   };
 }

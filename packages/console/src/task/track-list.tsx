@@ -20,7 +20,7 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
   const isStream = view.source.value.value?.kind === 'stream';
   const choose = (track: Track) => {
     chosen.value = track.track_id;
-    view.chosen.value = { ms: track.best.frame_time_ms };
+    view.chosen.value = { ms: track.best.frame_time_ms, track };
   };
   return (
     <section class="panel" aria-labelledby="tracks">

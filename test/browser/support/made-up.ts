@@ -90,7 +90,7 @@ export const refusal = (status: number, reason: string) => ({
   json: { title: 'Refused', detail: 'Refused.', status, trace_id: '', retryable: false, details: { reason } },
 });
 
-function trackAt(index: number): object {
+function trackAt(index: number) {
   const at = index * 1000;
   return {
     track_id: `t${index}`,
@@ -105,6 +105,17 @@ function trackAt(index: number): object {
     mean_score: 0.9,
     snapshot: { state: 'none', reason: 'snapshots_off' },
   };
+}
+
+/** A page of the tracks of a task. */
+function tracksOf({ searchParams }: URL, count: number): object {
+  const changedFrom = Number(searchParams.get('from_ms') ?? 0);
+  const all = Array.from({ length: count }, (_, index) => trackAt(index));
+  const found = all.filter(({ last_time_ms: lastMs }) => lastMs >= changedFrom);
+  const from = Number(searchParams.get('cursor') ?? 0);
+  const next = from + PER_PAGE < found.length ? String(from + PER_PAGE) : '';
+  const items = found.slice(from, from + PER_PAGE);
+  return { items, next_cursor: next, resume_cursor: '', as_of_ms: LENGTH_MS };
 }
 
 /**
@@ -157,10 +168,7 @@ export async function serveTask(
     const url = new URL(route.request().url());
     const path = url.pathname.replace('/v1/vision/', '');
     if (path === `tasks/${TASK_ID}/tracks`) {
-      const from = Number(url.searchParams.get('cursor') ?? 0);
-      const items = Array.from({ length: Math.min(PER_PAGE, tracks - from) }, (_, index) => trackAt(from + index));
-      const next = from + PER_PAGE < tracks ? String(from + PER_PAGE) : '';
-      await route.fulfill({ json: { items, next_cursor: next, resume_cursor: '' } });
+      await route.fulfill({ json: tracksOf(url, tracks) });
       return;
     }
     if (path === `tasks/${TASK_ID}/results`) {

@@ -29,7 +29,7 @@ const shiftClock = (ms: number) => `(() => {
 /** The time of day of the frame on the page, in milliseconds of the day. */
 async function frameTime(page: Page): Promise<number> {
   const text = await page.getByText(/^Frame of /).innerText();
-  const [hours = 0, minutes = 0, seconds = 0] = text.replace('Frame of ', '').split(':').map(Number);
+  const [hours = 0, minutes = 0, seconds = 0] = (/\d\d:\d\d:\d\d/.exec(text)?.[0] ?? '').split(':').map(Number);
   return ((hours * 60 + minutes) * 60 + seconds) * 1000;
 }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
-import { clock, duration, inUtc, moment, percent, position } from '../lib/format.ts';
+import { duration, inUtc, moment, percent, position, time } from '../lib/format.ts';
 import type { DraftProblem } from '../lib/rule-draft.ts';
 import { t } from '../strings.ts';
 import { TimelineChart } from '../task/timeline-chart.tsx';
@@ -77,6 +77,7 @@ function Result({ editor, result, isStale }: ResultProps): JSX.Element {
         timeline={timeline}
         hidden={hidden}
         at={editor.moment.value === 0 && isStream ? undefined : editor.moment.value}
+        hovered={hovered.value}
         marks={alarms.map(({ opened_ms: openedMs }) => openedMs)}
         textOf={textOf}
         onHover={(ms) => (hovered.value = ms)}
@@ -90,7 +91,7 @@ function Result({ editor, result, isStale }: ResultProps): JSX.Element {
   );
 }
 
-const timeText = (ms: number, isStream: boolean) => (isStream ? clock(ms) : position(ms));
+const timeText = (ms: number, isStream: boolean) => (isStream ? time(ms) : position(ms));
 const MOST_ROWS = 100;
 
 function AlarmTable({ alarms, isStream }: { alarms: readonly BacktestAlarm[]; isStream: boolean }): JSX.Element {

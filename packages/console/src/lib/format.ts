@@ -26,13 +26,21 @@ const two = ([a, unitA]: [number, string], [b, unitB]: [number, string]) =>
   b === 0 ? `${a} ${unitA}` : `${a} ${unitA} ${b} ${unitB}`;
 
 const clockFormat = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const momentFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Times of streams are dates; those of videos begin at 0. */
 export const isDate = (ms: number) => ms > 1e11;
 
-/** Time of day in the viewer's zone. */
-export const clock = (ms: number) => clockFormat.format(ms);
+const isToday = (ms: number, now: number) => new Date(ms).toDateString() === new Date(now).toDateString();
+
+/** Time of day in the viewer's zone, with the date unless that is today. */
+export const time = (ms: number, now = Date.now()) =>
+  isToday(ms, now) ? clockFormat.format(ms) : `${dayFormat.format(ms)}, ${clockFormat.format(ms)}`;
+
+/** The same where there is little room: without seconds behind a date. */
+export const shortTime = (ms: number, now = Date.now()) =>
+  isToday(ms, now) ? clockFormat.format(ms) : `${dayFormat.format(ms)} ${clockFormat.format(ms).slice(0, 5)}`;
 
 /** Date and time in the viewer's zone. */
 export const moment = (time: number | string) => momentFormat.format(new Date(time));

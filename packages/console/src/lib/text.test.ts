@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { bytes, count, duration, position, short } from './format.ts';
+import { bytes, count, duration, inUtc, position, short, shortTime, time } from './format.ts';
 import { chooseImages, curlOf } from './image-files.ts';
 import { clearPending, isSameFile, readPending, writePending } from './pending-upload.ts';
 import { codeIn, hrefOf, routeOf } from './route.ts';
@@ -53,6 +53,15 @@ test('times and sizes are written for people', () => {
   expect([bytes(512), bytes(1400), bytes(88_000_000)]).toEqual(['512 B', '1.4 kB', '88 MB']);
   expect([count(1, 'unit'), count(1200, 'unit')]).toEqual(['1 unit', '1,200 units']);
   expect(short('x'.repeat(10_000), 40)).toHaveLength(40);
+});
+
+test('a time has its date unless that is today', () => {
+  const now = new Date(2026, 2, 15, 0, 30).getTime();
+  const today = new Date(2026, 2, 15, 0, 5, 7).getTime();
+  const yesterday = new Date(2026, 2, 14, 23, 59, 58).getTime();
+  expect([time(today, now), shortTime(today, now)]).toEqual(['00:05:07', '00:05:07']);
+  expect([time(yesterday, now), shortTime(yesterday, now)]).toEqual(['14 Mar, 23:59:58', '14 Mar 23:59']);
+  expect(inUtc(Date.UTC(2026, 2, 14, 23, 59, 58))).toBe('2026-03-14 23:59:58 UTC');
 });
 
 test('a call takes ten images of its types; the names of others are said', () => {

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { TroubleNotice } from '../components/notice.tsx';
 import { objectsNear } from '../lib/boxes.ts';
-import { clock } from '../lib/format.ts';
+import { inUtc, time } from '../lib/format.ts';
 import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
@@ -33,14 +33,18 @@ export function LiveStage({ view }: { view: TaskView }): JSX.Element {
   const image = useRef<Blob[]>([]);
   if (live?.image && image.current[0] !== live.image) image.current = [live.image];
   const [url] = useUrls(image.current);
-  const away = awayText(view.source.value.value);
+  const source = view.source.value.value;
+  const away = awayText(source);
+  const shownAt = away === undefined ? live?.timeMs : source?.away_since_ms;
   const media = url === undefined || !live?.image ? null : <img src={url} alt={t.task.live} />;
   return (
     <>
       <Frame view={view} media={media}>
         {live ? undefined : (away ?? t.task.waiting)}
       </Frame>
-      <p class="stage-note">{away ?? text ?? (live ? t.task.liveAt(clock(live.timeMs)) : t.task.waiting)}</p>
+      <p class="stage-note" title={shownAt === undefined ? undefined : inUtc(shownAt)}>
+        {away ?? text ?? (live ? t.task.liveAt(time(live.timeMs)) : t.task.waiting)}
+      </p>
       <TroubleNotice trouble={trouble} />
     </>
   );

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { TroubleNotice } from '../components/notice.tsx';
-import { clock } from '../lib/format.ts';
+import { inUtc, time } from '../lib/format.ts';
 import { t } from '../strings.ts';
 import { Frame } from './frame.tsx';
 import type { TaskView } from './task-view.ts';
@@ -19,8 +19,8 @@ export function PastStage({ view }: { view: TaskView }): JSX.Element {
   return (
     <>
       <Frame view={view} />
-      <p class="stage-note">
-        {chosen.value === undefined || at === undefined ? t.task.ended : t.task.pastAt(clock(at))}{' '}
+      <p class="stage-note" title={at === undefined ? undefined : inUtc(at)}>
+        {chosen.value === undefined || at === undefined ? t.task.ended : t.task.pastAt(time(at))}{' '}
         {view.isRunning ? (
           <button type="button" class="small" onClick={() => (chosen.value = undefined)}>
             {t.task.backToLive}

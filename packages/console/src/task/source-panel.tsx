@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { TroubleNotice } from '../components/notice.tsx';
+import { When } from '../components/when.tsx';
 import { inUtc, moment, percent, position } from '../lib/format.ts';
 import { t } from '../strings.ts';
 import { stateText } from './away-text.ts';
@@ -30,7 +31,7 @@ function SourceFacts({ source }: { source: Source }): JSX.Element {
         {factsOf(source).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>{typeof value === 'number' ? <When ms={value} /> : value}</dd>
           </div>
         ))}
       </dl>
@@ -39,12 +40,13 @@ function SourceFacts({ source }: { source: Source }): JSX.Element {
   );
 }
 
-function factsOf(source: Source): [string, string][] {
+/** What is known of a source; numbers are moments. */
+function factsOf(source: Source): [string, string | number][] {
   const { codec, image, sample_fps: wanted, measured_fps: measured, frames, reconnects, coverage } = source;
   const { away_since_ms: awayMs, gives_up_at_ms: endMs } = source;
   const dropped = frames.dropped && Object.values(frames.dropped).reduce((sum, count) => sum + count, 0);
   const length = coverage.to_ms - coverage.from_ms;
-  const facts: [string, string | undefined][] = [
+  const facts: [string, string | number | undefined][] = [
     [t.source.codec, codec],
     [t.source.size, image && `${image.width} × ${image.height}`],
     [t.source.rate, wanted === undefined ? undefined : t.source.rateOf(measured, wanted)],
@@ -53,10 +55,10 @@ function factsOf(source: Source): [string, string][] {
     [t.source.reconnects, source.kind === 'stream' ? reconnects?.toLocaleString('en') : undefined],
     [t.source.coverage, source.kind === 'stream' && length > 0 ? percent(coverage.covered_ms / length) : undefined],
     source.state === 'ended' ? [t.source.length, lengthOf(source)] : [t.source.progress, progressOf(source)],
-    [t.source.awaySince, awayMs === undefined ? undefined : moment(awayMs)],
-    [t.source.givesUpAt, endMs === undefined ? undefined : moment(endMs)],
+    [t.source.awaySince, awayMs],
+    [t.source.givesUpAt, endMs],
   ];
-  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+  return facts.filter((fact): fact is [string, string | number] => fact[1] !== undefined);
 }
 
 const lengthOf = ({ duration_ms: length }: Source) => (length === undefined ? undefined : position(length));

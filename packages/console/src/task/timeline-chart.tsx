@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
-import { clock, isDate, position } from '../lib/format.ts';
+import { inUtc, isDate, position, shortTime } from '../lib/format.ts';
 import { columnsOf, HEIGHT, momentAt, pathOf, rangeOf, WIDTH, xOf } from '../lib/timeline-shape.ts';
 import type { Range, Timeline } from '../lib/timeline-shape.ts';
 import { t } from '../strings.ts';
@@ -10,6 +10,8 @@ interface ChartProps {
   hidden: ReadonlySet<string>;
   /** The moment that is shown. */
   at: number | undefined;
+  /** The moment that the viewer points at. */
+  hovered: number | undefined;
   /** Moments that stand out. */
   marks?: readonly number[];
   textOf: (ms: number) => string;
@@ -21,7 +23,8 @@ const TICKS = 5;
 const LEAST_GAP = 2;
 
 /** The timeline as a slider: bars of objects, hatched gaps, and a mark at the moment that is shown. */
-export function TimelineChart({ timeline, hidden, at, marks = [], textOf, onHover, onSeek }: ChartProps): JSX.Element {
+export function TimelineChart(props: ChartProps): JSX.Element {
+  const { timeline, hidden, at, hovered, marks = [], textOf, onHover, onSeek } = props;
   const range = rangeOf(timeline);
   const path = useMemo(() => pathOf(columnsOf(timeline, hidden)), [timeline, hidden]);
   const now = Math.min(range.toMs, Math.max(range.fromMs, at ?? range.fromMs));
@@ -49,7 +52,7 @@ export function TimelineChart({ timeline, hidden, at, marks = [], textOf, onHove
         aria-valuemax={range.toMs}
         aria-valuenow={now}
         aria-valuetext={textOf(now)}
-        title={t.timeline.keys}
+        title={tipOf(hovered)}
         onKeyDown={press}
         onFocus={() => onHover(now)}
         onBlur={() => onHover(undefined)}
@@ -62,7 +65,7 @@ export function TimelineChart({ timeline, hidden, at, marks = [], textOf, onHove
           <span key={ms} class="alarm-mark" style={{ left: `${xOf(ms, range) / (WIDTH / 100)}%` }} />
         ))}
       </div>
-      <Ticks range={range} isStream={isDate(range.fromMs)} />
+      <Ticks range={range} />
     </div>
   );
 }
@@ -94,12 +97,18 @@ function Drawing({ timeline, range, path, x }: DrawingProps): JSX.Element {
   );
 }
 
-function Ticks({ range, isStream }: { range: Range; isStream: boolean }): JSX.Element {
+/** What the pointer tells beside the text below. */
+const tipOf = (ms: number | undefined) =>
+  ms !== undefined && isDate(ms) ? `${inUtc(ms)}. ${t.timeline.keys}` : t.timeline.keys;
+
+function Ticks({ range }: { range: Range }): JSX.Element {
   const moments = Array.from({ length: TICKS }, (_, index) => momentAt(index / (TICKS - 1), range));
   return (
     <div class="ticks" aria-hidden="true">
       {moments.map((ms, index) => (
-        <span key={index}>{isStream ? clock(ms) : position(ms)}</span>
+        <span key={index} title={isDate(ms) ? inUtc(ms) : undefined}>
+          {isDate(ms) ? shortTime(ms) : position(ms)}
+        </span>
       ))}
     </div>
   );

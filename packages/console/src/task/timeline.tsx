@@ -2,7 +2,8 @@ import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { TroubleNotice } from '../components/notice.tsx';
-import { clock, duration, moment, percent, position } from '../lib/format.ts';
+import { When } from '../components/when.tsx';
+import { duration, percent, position, time } from '../lib/format.ts';
 import { timelineRange } from '../lib/timeline-query.ts';
 import { contentAt, objectsIn, rangeOf } from '../lib/timeline-shape.ts';
 import type { Timeline } from '../lib/timeline-shape.ts';
@@ -39,6 +40,7 @@ export function TimelinePanel({ view }: { view: TaskView }): JSX.Element {
             timeline={timeline}
             hidden={view.hidden.value}
             at={view.position.value}
+            hovered={hovered.value}
             textOf={(ms) => textAt(timeline, ms, { isStream, hidden: view.hidden.value })}
             onHover={(ms) => (hovered.value = ms)}
             onSeek={(ms) => (view.chosen.value = { ms })}
@@ -48,7 +50,7 @@ export function TimelinePanel({ view }: { view: TaskView }): JSX.Element {
               ? t.timeline.hint
               : textAt(timeline, hovered.value, { isStream, hidden: view.hidden.value })}
           </p>
-          <Coverage timeline={timeline} isStream={isStream} />
+          <Coverage timeline={timeline} />
         </>
       ) : (
         <p class="dim timeline-empty">{textWithout(timeline, view.isRunning)}</p>
@@ -118,14 +120,14 @@ interface TextOptions {
 /** What the timeline has at a moment, in words. */
 export function textAt(timeline: Timeline, ms: number, { isStream, hidden }: TextOptions): string {
   const { gap, bucket } = contentAt(timeline, ms);
-  const when = isStream ? clock(ms) : position(ms);
+  const when = isStream ? time(ms) : position(ms);
   if (gap) return `${when}: ${t.timeline.gap(t.timeline.reasons[gap.reason], duration(gap.to_ms - gap.from_ms))}`;
   return `${when}: ${bucket ? t.timeline.objects(objectsIn(bucket, hidden)) : t.timeline.noFrames}`;
 }
 
 const MOST_GAPS = 200;
 
-function Coverage({ timeline, isStream }: { timeline: Timeline; isStream: boolean }): JSX.Element {
+function Coverage({ timeline }: { timeline: Timeline }): JSX.Element {
   const { coverage, gaps } = timeline;
   const { fromMs, toMs } = rangeOf(timeline);
   const share = percent(coverage.covered_ms / Math.max(1, toMs - fromMs));
@@ -144,7 +146,9 @@ function Coverage({ timeline, isStream }: { timeline: Timeline; isStream: boolea
         <tbody>
           {gaps.slice(0, MOST_GAPS).map((gap) => (
             <tr key={gap.from_ms}>
-              <td>{isStream ? moment(gap.from_ms) : position(gap.from_ms)}</td>
+              <td>
+                <When ms={gap.from_ms} />
+              </td>
               <td>{duration(gap.to_ms - gap.from_ms)}</td>
               <td>{t.timeline.reasons[gap.reason]}</td>
             </tr>

@@ -3,8 +3,9 @@ import type { Track } from '@vision/client';
 import type { JSX } from 'preact';
 import { ActionButton } from '../components/action-button.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
+import { When } from '../components/when.tsx';
 import { isWanted } from '../lib/boxes.ts';
-import { clock, duration, position, score, short } from '../lib/format.ts';
+import { duration, score, short } from '../lib/format.ts';
 import { t } from '../strings.ts';
 import type { TaskView } from './task-view.ts';
 import { TrackImage } from './track-image.tsx';
@@ -17,7 +18,6 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
   const filter = { minScore: view.minScore.value, hidden: view.hidden.value };
   const wanted = tracks.filter(({ label, best }) => isWanted({ label, score: best.score }, filter));
   const { width, height } = view.source.value.value?.image ?? { width: 16, height: 9 };
-  const isStream = view.source.value.value?.kind === 'stream';
   const choose = (track: Track) => {
     chosen.value = track.track_id;
     view.chosen.value = { ms: track.best.frame_time_ms, track };
@@ -39,7 +39,6 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
               <TrackButton
                 taskId={view.taskId}
                 track={track}
-                isStream={isStream}
                 aspect={width / height}
                 isChosen={chosen.value === track.track_id}
                 onChoose={() => choose(track)}
@@ -66,14 +65,13 @@ function textWithout(tracks: readonly Track[], isRunning: boolean): string {
 interface TrackButtonProps {
   taskId: string;
   track: Track;
-  isStream: boolean;
   /** Width of the image by its height. */
   aspect: number;
   isChosen: boolean;
   onChoose: () => void;
 }
 
-function TrackButton({ taskId, track, isStream, aspect, isChosen, onChoose }: TrackButtonProps): JSX.Element {
+function TrackButton({ taskId, track, aspect, isChosen, onChoose }: TrackButtonProps): JSX.Element {
   const { label, best, state, frames, first_time_ms: from, last_time_ms: to } = track;
   const length = frames === 1 ? t.tracks.oneFrame : duration(to - from);
   return (
@@ -83,7 +81,7 @@ function TrackButton({ taskId, track, isStream, aspect, isChosen, onChoose }: Tr
         <bdi>{short(label, 40)}</bdi>
       </span>
       <span>
-        {isStream ? clock(from) : position(from)} · {state === 'active' ? t.tracks.active : length}
+        <When ms={from} /> · {state === 'active' ? t.tracks.active : length}
       </span>
       <span class="dim">{t.tracks.best(score(best.score))}</span>
     </button>

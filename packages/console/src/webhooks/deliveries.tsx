@@ -4,7 +4,7 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Choice } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
 import { Pager } from '../components/pager.tsx';
-import { clock, duration, inUtc, moment } from '../lib/format.ts';
+import { duration, inUtc, moment, time } from '../lib/format.ts';
 import { dataOf } from '../state/data.ts';
 import { useSession } from '../state/session.ts';
 import { useAction } from '../state/use-action.ts';
@@ -93,7 +93,7 @@ function DeliveryRow({ delivery, isEnabled, onDone }: Omit<DeliveryTableProps, '
         {nextAt === undefined || delivery.attempts.length === 0 ? null : (
           <span class="dim" title={inUtc(nextAt)}>
             {' '}
-            {t.deliveries.next(clock(Date.parse(nextAt)))}
+            {t.deliveries.next(time(Date.parse(nextAt)))}
           </span>
         )}
       </td>

@@ -127,6 +127,7 @@ export const t = {
     track: 'Track',
     inView: 'In view',
     none: 'Nothing in view.',
+    more: (objects: number) => `and ${objects.toLocaleString('en')} more`,
     at: (x: number, y: number) => `${Math.round(x * 100)} % across, ${Math.round(y * 100)} % down`,
   },
 

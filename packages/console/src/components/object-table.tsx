@@ -41,6 +41,13 @@ export function ObjectTable({ caption, objects, empty, most = 100 }: ObjectTable
             <td>{t.objects.at(object.bbox.cx, object.bbox.cy)}</td>
           </tr>
         ))}
+        {objects.length > most ? (
+          <tr>
+            <td colSpan={3} class="dim">
+              {t.objects.more(objects.length - most)}
+            </td>
+          </tr>
+        ) : null}
       </tbody>
     </table>
   );

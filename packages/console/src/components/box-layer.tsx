@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Shown } from '../lib/boxes.ts';
-import { score, short } from '../lib/format.ts';
+import { isolated, score, short } from '../lib/format.ts';
 
 /** Height of a label. */
 const CHIP = 16;
@@ -73,7 +73,7 @@ interface Places {
 }
 
 function drawLabel(context: CanvasRenderingContext2D, object: Shown, { area, labels }: Places): void {
-  const text = `${short(object.label, MOST_LABEL)} ${score(object.score)}`;
+  const text = `${isolated(short(object.label, MOST_LABEL))} ${score(object.score)}`;
   context.font = '600 11px system-ui, sans-serif';
   const width = context.measureText(text).width + 8;
   const box = rectangleOf(object, area);

@@ -71,7 +71,10 @@ export const count = (value: number, one: string, many = `${one}s`) =>
 /** Long names and labels of others, cut in the middle of nothing: the end is left out. */
 export const short = (text: string, most = 80) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
 
-/** A text of others within a sentence of ours: writing that runs backwards in it does not turn the rest. */
-export const isolated = (text: string) => `\u2068${text}\u2069`;
+/**
+ * A text of others within a sentence of ours: writing that runs backwards in it does not turn the rest. Its own marks
+ * that end or begin such a part are left out.
+ */
+export const isolated = (text: string) => `\u2068${text.replaceAll(/[\u2066-\u2069]/g, '')}\u2069`;
 
 export const percent = (share: number) => `${Math.round(share * 100)} %`;

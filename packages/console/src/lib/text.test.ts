@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { bytes, count, duration, inUtc, position, short, shortTime, time } from './format.ts';
+import { bytes, count, duration, inUtc, isolated, position, short, shortTime, time } from './format.ts';
 import { chooseImages, curlOf } from './image-files.ts';
 import { clearPending, isSameFile, readPending, writePending } from './pending-upload.ts';
 import { codeIn, hrefOf, routeOf } from './route.ts';
@@ -62,6 +62,11 @@ test('a time has its date unless that is today', () => {
   expect([time(today, now), shortTime(today, now)]).toEqual(['00:05:07', '00:05:07']);
   expect([time(yesterday, now), shortTime(yesterday, now)]).toEqual(['14 Mar, 23:59:58', '14 Mar 23:59']);
   expect(inUtc(Date.UTC(2026, 2, 14, 23, 59, 58))).toBe('2026-03-14 23:59:58 UTC');
+});
+
+test('a text of others does not turn what follows it, whatever marks it holds', () => {
+  expect(isolated('\u202egate')).toBe('\u2068\u202egate\u2069');
+  expect(isolated('a\u2069\u202e\u2067b')).toBe('\u2068a\u202eb\u2069');
 });
 
 test('a call takes ten images of its types; the names of others are said', () => {

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { isPassing } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { noteLoading } from './session.ts';
 
@@ -20,6 +21,9 @@ export interface LoadOptions<T> {
   everyMs?: (value: T | undefined, trouble: Trouble | undefined) => number | undefined;
 }
 
+/** How long what the connection or the service did not give is waited for. */
+const AGAIN_MS = 5_000;
+
 /** A value of the service that stays on the page while it is loaded again, and when that fails. */
 export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T>): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
@@ -35,6 +39,7 @@ export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T
     const ended = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const turn = async () => {
+      let isComing = false;
       if (!document.hidden || value.value === undefined) {
         try {
           const loaded = await latest.current.load(ended.signal);
@@ -44,9 +49,12 @@ export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T
         } catch (error) {
           if (ended.signal.aborted) return;
           trouble.value = noteLoading(error, value.value !== undefined);
+          isComing = isPassing(error);
         }
       }
-      const waitMs = latest.current.everyMs?.(value.value, trouble.value);
+      // Another turn does not give a key what it may not do.
+      if (trouble.value?.reason === 'scope_missing') return;
+      const waitMs = latest.current.everyMs?.(value.value, trouble.value) ?? (isComing ? AGAIN_MS : undefined);
       if (waitMs !== undefined && !ended.signal.aborted) timer = setTimeout(() => void turn(), waitMs);
     };
     void turn();

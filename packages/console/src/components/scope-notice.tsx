@@ -4,7 +4,7 @@ import { t } from '../strings.ts';
 import { Notice } from './notice.tsx';
 
 /** That the key may not do what a page is for, once that is known; nothing before. */
-export function ScopeNotice({ scope }: { scope: 'create' | 'notify' }): JSX.Element | null {
+export function ScopeNotice({ scope }: { scope: 'create' | 'notify' | 'read' }): JSX.Element | null {
   if (!missingScopes.value.has(scope)) return null;
   return (
     <Notice kind="info" title={t.trouble.scope}>

@@ -10,6 +10,7 @@ import { Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { ScopeNotice } from '../components/scope-notice.tsx';
 import { hrefOf } from '../lib/route.ts';
+import { missingScopes } from '../state/session.ts';
 import { t } from '../strings.ts';
 
 /** Alarms, open ones first, and the rules that raise them. */
@@ -24,6 +25,13 @@ export function AlarmsPage(): JSX.Element {
   };
   const shared = { rules: rules.value.value, onChange: changed };
   const page = closed.value.value;
+  if (missingScopes.value.has('read')) {
+    return (
+      <Page title={t.alarms.title}>
+        <ScopeNotice scope="read" />
+      </Page>
+    );
+  }
   return (
     <Page
       title={t.alarms.title}

@@ -358,6 +358,7 @@ export const t = {
     noRules: 'No rules yet. A rule says what raises an alarm.',
     older: 'Older alarms',
     newest: 'Newest alarms',
+    openPages: { older: 'Older open alarms', newest: 'Newest open alarms' },
     task: (name: string) => `Task ${name}`,
     since: (time: string) => `Open since ${time}`,
     lasted: (time: string, length: string) => `${time}, for ${length}`,
@@ -401,6 +402,8 @@ export const t = {
     right: 'Last 7 days',
     verdicts: (confirmed: number, wrong: number, open: number) =>
       `${confirmed} confirmed, ${wrong} false, ${open} without verdict`,
+    countMore: 'Count verdicts of more rules',
+    counted: (rules: number) => `Verdicts are counted for the first ${count(rules, 'rule')}.`,
     everyTask: 'All tasks',
     gone: (name: string) => `The rule ${name} was deleted meanwhile. Nothing was changed.`,
     held: (length: string) => `for ${length}`,

@@ -5,64 +5,61 @@ import { useSession } from '../state/session.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 
 const EVERY_MS = 3_000;
-const MOST_OPEN = 50;
-const PER_PAGE = 20;
+const PER_PAGE = { open: 50, closed: 20 } as const;
 
-/** Alarms that are open, and a page of closed ones. */
+/** A page of the alarms that are open, and one of those that are closed. */
 export function useAlarms() {
-  const { client } = useSession();
-  const cursor = useSignal('');
-  const open = useLoaded({
-    key: 'open',
-    load: async (signal) => {
-      const query = { state: 'open' as const, limit: MOST_OPEN };
-      return dataOf(await client.api.GET('/v1/vision/alarms', { params: { query }, signal })).items;
-    },
-    everyMs: () => EVERY_MS,
-  });
-  const closed = useLoaded({
-    key: cursor.value,
-    load: async (signal) => {
-      const query = {
-        state: 'closed' as const,
-        limit: PER_PAGE,
-        ...(cursor.value === '' ? {} : { cursor: cursor.value }),
-      };
-      return dataOf(await client.api.GET('/v1/vision/alarms', { params: { query }, signal }));
-    },
-    // Older alarms change only where their viewer changes them.
-    everyMs: (page) => (page && cursor.value !== '' ? undefined : EVERY_MS),
-  });
+  const open = useAlarmPage('open');
+  const closed = useAlarmPage('closed');
   const reload = () => {
     open.reload();
     closed.reload();
   };
-  return { open, closed, cursor, reload };
+  return { open, closed, reload };
+}
+
+function useAlarmPage(state: 'open' | 'closed') {
+  const { client } = useSession();
+  const cursor = useSignal('');
+  const at = cursor.value;
+  const loaded = useLoaded({
+    key: at,
+    load: async (signal) => {
+      const query = { state, limit: PER_PAGE[state], ...(at === '' ? {} : { cursor: at }) };
+      return dataOf(await client.api.GET('/v1/vision/alarms', { params: { query }, signal }));
+    },
+    // Older closed alarms change only where their viewer changes them.
+    everyMs: (page) => (page && at !== '' && state === 'closed' ? undefined : EVERY_MS),
+  });
+  return { ...loaded, cursor };
 }
 
 export type RuleWithVerdicts = AlarmRule & {
   verdicts?: { none: number; confirmed: number; false_alarm: number } | undefined;
 };
-/** Each of them is asked for how often it was right. */
-const MOST_WITH_VERDICTS = 20;
+/** Each of so many more is asked for how often it was right. */
+const WITH_VERDICTS = 20;
 /** Less often than alarms, as it takes a request for each of those. */
 const RULES_EVERY_MS = 30_000;
 
-/** The rules of the viewer, the first of them with their verdicts. */
+/** The rules of the viewer; the first of them with their verdicts, and more of these when asked. */
 export function useRules() {
   const { client } = useSession();
-  return useLoaded<RuleWithVerdicts[]>({
+  const counted = useSignal(WITH_VERDICTS);
+  const loaded = useLoaded<RuleWithVerdicts[]>({
     key: 'rules',
+    variant: String(counted.value),
     load: async (signal) => {
       const { items } = dataOf(await client.api.GET('/v1/vision/alarm-rules', { signal }));
-      const counted = items.slice(0, MOST_WITH_VERDICTS).map(async (rule) => {
+      const asked = items.slice(0, counted.value).map(async (rule) => {
         const params = { path: { rule_id: rule.rule_id } };
         const { data } = await client.api.GET('/v1/vision/alarm-rules/{rule_id}', { params, signal });
         // The client forgets that a corner has two numbers.
         return (data ?? rule) as RuleWithVerdicts;
       });
-      return [...(await Promise.all(counted)), ...(items.slice(MOST_WITH_VERDICTS) as AlarmRule[])];
+      return [...(await Promise.all(asked)), ...(items.slice(counted.value) as AlarmRule[])];
     },
     everyMs: () => RULES_EVERY_MS,
   });
+  return { ...loaded, counted: counted.value, countMore: () => (counted.value += WITH_VERDICTS) };
 }

@@ -1,13 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Alarm } from '@vision/client';
 import type { JSX } from 'preact';
-import { AlarmCard } from '../alarms/alarm-card.tsx';
+import { AlarmList } from '../alarms/alarm-list.tsx';
 import { RuleTable } from '../alarms/rule-table.tsx';
 import { useAlarms, useRules } from '../alarms/use-alarms.ts';
-import type { RuleWithVerdicts } from '../alarms/use-alarms.ts';
 import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
-import { Pager } from '../components/pager.tsx';
 import { ScopeNotice } from '../components/scope-notice.tsx';
 import { hrefOf } from '../lib/route.ts';
 import { missingScopes } from '../state/session.ts';
@@ -15,7 +12,7 @@ import { t } from '../strings.ts';
 
 /** Alarms, open ones first, and the rules that raise them. */
 export function AlarmsPage(): JSX.Element {
-  const { open, closed, cursor, reload } = useAlarms();
+  const { open, closed, reload } = useAlarms();
   const rules = useRules();
   const said = useSignal('');
   const changed = (note = '') => {
@@ -24,7 +21,6 @@ export function AlarmsPage(): JSX.Element {
     rules.reload();
   };
   const shared = { rules: rules.value.value, onChange: changed };
-  const page = closed.value.value;
   if (missingScopes.value.has('read')) {
     return (
       <Page title={t.alarms.title}>
@@ -48,7 +44,7 @@ export function AlarmsPage(): JSX.Element {
       />
       <section aria-labelledby="open">
         <h2 id="open">{t.alarms.open}</h2>
-        <AlarmList alarms={open.value.value} empty={t.alarms.noneOpen} {...shared} />
+        <AlarmList loaded={open} empty={t.alarms.noneOpen} pages={t.alarms.openPages} {...shared} />
       </section>
       <section aria-labelledby="rules">
         <div class="panel-head">
@@ -57,41 +53,19 @@ export function AlarmsPage(): JSX.Element {
         </div>
         {shared.rules?.length === 0 ? <p class="dim">{t.alarms.noRules}</p> : null}
         {shared.rules && shared.rules.length > 0 ? <RuleTable rules={shared.rules} onChange={changed} /> : null}
+        {(shared.rules?.length ?? 0) > rules.counted ? (
+          <p class="row">
+            <button type="button" onClick={rules.countMore}>
+              {t.rules.countMore}
+            </button>
+            <span class="dim">{t.rules.counted(rules.counted)}</span>
+          </p>
+        ) : null}
       </section>
       <section aria-labelledby="closed">
         <h2 id="closed">{t.alarms.closed}</h2>
-        <AlarmList alarms={page?.items} empty={t.alarms.noneClosed} {...shared} />
-        <Pager
-          texts={t.alarms}
-          cursor={cursor.value}
-          next={page?.next_cursor}
-          onCursor={(next) => (cursor.value = next)}
-        />
+        <AlarmList loaded={closed} empty={t.alarms.noneClosed} pages={t.alarms} {...shared} />
       </section>
     </Page>
-  );
-}
-
-interface AlarmListProps {
-  alarms: readonly Alarm[] | undefined;
-  empty: string;
-  rules: readonly RuleWithVerdicts[] | undefined;
-  onChange: (note?: string) => void;
-}
-
-function AlarmList({ alarms, empty, rules, onChange }: AlarmListProps): JSX.Element {
-  if (!alarms || alarms.length === 0) return <p class="dim">{alarms ? empty : t.loading}</p>;
-  return (
-    <ul class="alarms">
-      {alarms.map((alarm) => (
-        <AlarmCard
-          key={alarm.alarm_id}
-          alarm={alarm}
-          rule={rules?.find(({ rule_id: id }) => id === alarm.rule_id)}
-          hasRules={rules !== undefined}
-          onChange={onChange}
-        />
-      ))}
-    </ul>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { hrefOf } from '../lib/route.ts';
 import { route } from '../state/route.ts';
 import { isOffline, signOut } from '../state/session.ts';
+import { forgetTaskList } from '../state/task-list.ts';
 import { t } from '../strings.ts';
 
 const entries = [
@@ -25,7 +26,12 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
           <span class="brand">{t.product}</span>
           <nav aria-label={t.nav.label}>
             {entries.map(({ page, text, covers }) => (
-              <a key={page} href={hrefOf({ page })} aria-current={isCurrent(covers) ? 'page' : undefined}>
+              <a
+                key={page}
+                href={hrefOf({ page })}
+                aria-current={isCurrent(covers) ? 'page' : undefined}
+                onClick={page === 'tasks' ? forgetTaskList : undefined}
+              >
                 {text}
               </a>
             ))}

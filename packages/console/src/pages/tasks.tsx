@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { components, TaskStatus } from '@vision/client';
 import type { JSX } from 'preact';
 import { Choice } from '../components/fields.tsx';
@@ -9,6 +8,7 @@ import { StatusText } from '../components/status.tsx';
 import { inUtc, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import { useSession } from '../state/session.ts';
+import { taskCursor, taskFilter } from '../state/task-list.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 import { dataOf } from '../state/data.ts';
 import { t } from '../strings.ts';
@@ -24,8 +24,7 @@ const statuses = [all, ...Object.entries(t.tasks.statuses).map(([value, text]) =
 /** The task history, newest first. */
 export function TasksPage(): JSX.Element {
   const { client, scenes } = useSession();
-  const filter = useSignal({ kind: '', status: '', scene_code: '' });
-  const cursor = useSignal('');
+  const [filter, cursor] = [taskFilter, taskCursor];
   const { kind, status, scene_code: sceneCode } = filter.value;
   const { value, trouble, reload } = useLoaded({
     key: JSON.stringify([filter.value, cursor.value]),

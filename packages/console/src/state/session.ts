@@ -6,6 +6,7 @@ import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { route } from './route.ts';
 import { forgetSnapshots } from './snapshots.ts';
+import { forgetTaskList } from './task-list.ts';
 
 /** Why the viewer sees the sign-in. */
 export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'unavailable' | 'resuming';
@@ -97,6 +98,7 @@ export function signOut(why: SignedOut): void {
   sessionStorage.removeItem(STORAGE);
   session.value = undefined;
   forgetSnapshots();
+  forgetTaskList();
   signedOut.value = why;
 }
 

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { createVisionClient, VisionError } from '@vision/client';
 import type { Scene, VisionClient } from '@vision/client';
+import { clearPending } from '../lib/pending-upload.ts';
 import { codeIn, routeOf } from '../lib/route.ts';
 import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
@@ -96,6 +97,7 @@ async function scenesOf(client: VisionClient): Promise<Scene[] | undefined> {
 
 export function signOut(why: SignedOut): void {
   sessionStorage.removeItem(STORAGE);
+  clearPending(sessionStorage);
   session.value = undefined;
   forgetSnapshots();
   forgetTaskList();

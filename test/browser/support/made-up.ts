@@ -17,7 +17,7 @@ const name = (index: number) => hostile[index % hostile.length] ?? '';
 const bbox = { format: 'cxcywh_normalized', cx: 0.5, cy: 0.5, width: 0.2, height: 0.4 };
 const object = { label: name(0), score: 0.9, bbox, track_id: 't0' };
 
-const task = {
+export const task = {
   task_id: TASK_ID,
   request_id: TASK_ID,
   kind: 'video',
@@ -31,7 +31,7 @@ const task = {
 
 const coverage = { from_ms: 0, to_ms: LENGTH_MS, covered_ms: LENGTH_MS, gaps: 0 };
 
-const rule = {
+export const rule = {
   rule_id: 'made-up',
   version: 1,
   name: name(0),
@@ -44,7 +44,7 @@ const rule = {
   verdicts: { none: 1, confirmed: 0, false_alarm: 0 },
 };
 
-const alarm = (index: number) => ({
+export const alarm = (index: number) => ({
   alarm_id: `5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c0${index}`,
   version: 1,
   rule_id: index === 0 ? 'made-up' : 'deleted',
@@ -65,7 +65,7 @@ const alarm = (index: number) => ({
 });
 
 const FRAME_MS = 200;
-const OBJECTS = 20;
+const OBJECTS = 24;
 
 /** The frames of a time, all of them in one page. */
 function framesOf(url: URL): object[] {
@@ -90,7 +90,8 @@ export const refusal = (status: number, reason: string) => ({
   json: { title: 'Refused', detail: 'Refused.', status, trace_id: '', retryable: false, details: { reason } },
 });
 
-function trackAt(index: number) {
+/** A track of less than a second, without an image. */
+export function trackAt(index: number) {
   const at = index * 1000;
   return {
     track_id: `t${index}`,
@@ -106,6 +107,22 @@ function trackAt(index: number) {
     snapshot: { state: 'none', reason: 'snapshots_off' },
   };
 }
+
+/** The source of a task, a video that has been read or a camera that sends frames. */
+export const sourceOf = (kind: 'upload' | 'stream', codec: string): object => ({
+  kind,
+  codec,
+  state: kind === 'upload' ? 'ended' : 'streaming',
+  since_ms: 1_790_000_000_000,
+  last_frame_time_ms: LENGTH_MS,
+  duration_ms: LENGTH_MS,
+  image: { width: 1280, height: 720 },
+  frames: { stored: 3000 },
+  coverage,
+  ...(kind === 'upload' ? { ended: { status: 'succeeded' } } : {}),
+  items: [],
+  next_cursor: '',
+});
 
 /** A page of the tracks of a task. */
 function tracksOf({ searchParams }: URL, count: number): object {
@@ -142,23 +159,9 @@ export async function serveTask(
     })),
     gaps: [],
   };
-  const source = {
-    kind,
-    codec: 'hevc',
-    state: kind === 'upload' ? 'ended' : 'streaming',
-    since_ms: 1_790_000_000_000,
-    last_frame_time_ms: LENGTH_MS,
-    duration_ms: LENGTH_MS,
-    image: { width: 1280, height: 720 },
-    frames: { stored: 3000 },
-    coverage,
-    ...(kind === 'upload' ? { ended: { status: 'succeeded' } } : {}),
-    items: [],
-    next_cursor: '',
-  };
   const answers: Record<string, object> = {
     [`tasks/${TASK_ID}`]: shown,
-    [`tasks/${TASK_ID}/source`]: source,
+    [`tasks/${TASK_ID}/source`]: sourceOf(kind, 'h264'),
     [`tasks/${TASK_ID}/timeline`]: timeline,
     tasks: { items: [shown], next_cursor: '' },
     'alarm-rules': { items: [rule] },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '@vision/shared/testing/until';
-import { Caller } from '../support/system.ts';
-import { refusal, serveTask, TASK_ID } from './support/made-up.ts';
+import { admin, Caller } from '../support/system.ts';
+import { alarm, refusal, rule, serveTask, task, TASK_ID } from './support/made-up.ts';
 import { launchBrowser, visit } from './support/visitor.ts';
 
 let browser: Browser;
@@ -92,5 +92,99 @@ test('a stop that failed is tried again, and then nothing says that it failed', 
   await page.getByText('The service failed').waitFor({ state: 'hidden' });
   expect(tries).toBe(2);
   expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('a key that may not read is told so once, and nothing is asked for again', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  const { body } = await admin('POST', '/admin/v1/keys', { name: 'browser', scopes: ['create'] });
+  await signIn(String(body['key']));
+  await page.clock.install();
+  const asked = counted(page);
+  for (const fragment of ['#/alarms', `#/tasks/${TASK_ID}`]) {
+    await go(fragment);
+    await page.getByText('lacks the scope “read”').waitFor();
+    expect(await page.locator('main .notice').count()).toBe(1);
+    expect(await page.getByText('Loading…').count()).toBe(0);
+  }
+  const before = asked('/v1/vision/');
+  await page.clock.fastForward(60_000);
+  await go('#/tasks/new-upload');
+  await page.getByRole('heading', { name: 'Upload a video' }).waitFor();
+  expect(asked('/v1/vision/')).toBe(before);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('every open alarm can be reached, and the verdicts of every rule', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await serveTask(page, 1);
+  await page.route('**/v1/vision/alarms?*', async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const isFirst = searchParams.get('state') === 'open' && !searchParams.has('cursor');
+    const item = alarm(searchParams.has('cursor') ? 3 : 0);
+    await route.fulfill({ json: { items: [item], next_cursor: isFirst ? 'older' : '', resume_cursor: '' } });
+  });
+  const rules = Array.from({ length: 25 }, (_, index) => ({ ...rule, rule_id: `r${index}`, name: `Rule ${index}` }));
+  await page.route('**/v1/vision/alarm-rules', (route) =>
+    route.fulfill({ json: { items: rules.map((one) => ({ ...one, verdicts: undefined })) } }),
+  );
+  await page.route('**/v1/vision/alarm-rules/*', (route) => route.fulfill({ json: rules[0] ?? {} }));
+  await go('#/alarms');
+  const verdicts = page.getByRole('cell', { name: '0 confirmed, 0 false, 1 without verdict' });
+  await page.getByText('Verdicts are counted for the first 20 rules.').waitFor();
+  expect(await verdicts.count()).toBe(20);
+  await page.getByRole('button', { name: 'Count verdicts of more rules' }).click();
+  await until(async () => (await verdicts.count()) === 25);
+  const open = page.getByRole('region', { name: 'Open' });
+  const link = open.getByRole('link').first();
+  const before = await link.innerText();
+  await page.getByRole('button', { name: 'Older open alarms' }).click();
+  await until(async () => (await link.innerText()) !== before);
+  await page.getByRole('button', { name: 'Newest open alarms' }).click();
+  await until(async () => (await link.innerText()) === before);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('the way back from a task leads to the list as it was; the navigation begins it anew', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await serveTask(page, 1);
+  await page.route('**/v1/vision/tasks?*', async (route) => {
+    const next = route.request().url().includes('cursor=') ? '' : 'older';
+    await route.fulfill({ json: { items: [task], next_cursor: next, resume_cursor: '' } });
+  });
+  await go('#/tasks');
+  await page.getByLabel('Status').selectOption('succeeded');
+  await page.getByRole('button', { name: 'Older tasks' }).click();
+  const asked = page.waitForRequest((request) => /tasks\?.*status=succeeded.*cursor=older/.test(request.url()));
+  await page.getByRole('link', { name: /img src=x/ }).click();
+  await page.getByRole('link', { name: 'Back to tasks' }).click();
+  expect(await page.getByLabel('Status').inputValue()).toBe('succeeded');
+  await asked;
+  await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+  await until(async () => (await page.getByLabel('Status').inputValue()) === '');
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('after the sign-out the tab keeps nothing of an upload', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go } = visitor;
+  await signIn((await Caller.create()).key);
+  await go('#/tasks/new-upload');
+  await page.route('**/v1/vision/video-tasks*', (route) => route.abort('connectionreset'));
+  const file = { name: 'private.mp4', mimeType: 'video/mp4', buffer: Buffer.from('video') };
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByRole('button', { name: 'Upload and detect' }).click();
+  await until(() => page.evaluate<boolean>(`sessionStorage.length > 0`));
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out').waitFor();
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
   await visitor.close();
 });

@@ -17,6 +17,7 @@ export const t = {
   loading: 'Loading…',
   copy: 'Copy',
   copied: 'Copied',
+  notCopied: 'The browser did not copy it. It is selected: copy it with the keyboard.',
   retry: 'Try again',
   back: 'Back to tasks',
   bounds: ({ least, most, isWhole = false }: Bounds) =>

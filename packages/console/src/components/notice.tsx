@@ -1,5 +1,6 @@
-import type { ComponentChildren, JSX } from 'preact';
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { Trouble } from '../lib/trouble.ts';
 import { t } from '../strings.ts';
 
@@ -38,21 +39,36 @@ export function TroubleNotice({ trouble, onRetry }: { trouble: Trouble | undefin
   );
 }
 
-/** A value with a button that copies it. */
+/** A value with a button that copies it. Where that does not work, it selects the value and says so. */
 export function Copyable({ name, text }: { name: string; text: string }): JSX.Element {
-  const isCopied = useSignal(false);
+  const outcome = useSignal<'none' | 'copied' | 'selected'>('none');
+  const value = useRef<HTMLElement>(null);
   const copy = async () => {
-    // Only pages by https or of this machine have a clipboard.
-    await (navigator.clipboard as Clipboard | undefined)?.writeText(text).catch(() => undefined);
-    isCopied.value = true;
-    setTimeout(() => (isCopied.value = false), 2000);
+    if (await copied(text)) {
+      outcome.value = 'copied';
+      setTimeout(() => (outcome.value = 'none'), 2000);
+    } else if (value.current) {
+      getSelection()?.selectAllChildren(value.current);
+      outcome.value = 'selected';
+    }
   };
   return (
     <span class="copyable">
-      <span class="copy-name">{name}</span> <code>{text}</code>{' '}
+      <span class="copy-name">{name}</span> <code ref={value}>{text}</code>{' '}
       <button type="button" class="small" aria-label={`${t.copy} ${name}`} onClick={() => void copy()}>
-        {isCopied.value ? t.copied : t.copy}
-      </button>
+        {outcome.value === 'copied' ? t.copied : t.copy}
+      </button>{' '}
+      <span role="status">{outcome.value === 'selected' ? t.notCopied : ''}</span>
     </span>
   );
+}
+
+/** Only pages by https or of this machine have a clipboard, and the viewer can refuse it. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -72,13 +72,13 @@ function useImageCall() {
   const files = useSignal<File[]>([]);
   const note = useSignal('');
   const sceneCode = useSignal(firstScene(scenes));
-  const { run, isBusy, trouble, forgive } = useAction();
+  const { run, isBusy, trouble, drop } = useAction();
   const outcome = useSignal<Outcome | undefined>(undefined);
   const requestKey = useSignal(newRequestKey());
 
   const changed = () => {
     outcome.value = undefined;
-    forgive();
+    drop();
     requestKey.value = newRequestKey();
   };
   const add = (added: File[]) => {
@@ -89,9 +89,10 @@ function useImageCall() {
     changed();
   };
   const detect = () =>
-    run(async () => {
-      const options = { scene_code: sceneCode.value, idempotencyKey: requestKey.value };
-      outcome.value = { call: await client.detect(files.value, options), sceneCode: sceneCode.value };
+    run(async (signal) => {
+      const scene = sceneCode.value;
+      const options = { scene_code: scene, idempotencyKey: requestKey.value, signal };
+      outcome.value = { call: await client.detect(files.value, options), sceneCode: scene };
     });
   const clear = () => {
     files.value = [];

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { Trouble } from '../lib/trouble.ts';
 import { noteTrouble } from './session.ts';
 
@@ -6,9 +7,11 @@ export interface Action {
   isBusy: boolean;
   /** What went wrong with the last attempt; a further one clears it. */
   trouble: Trouble | undefined;
-  run: (work: () => Promise<void>) => void;
+  run: (work: (dropped: AbortSignal) => Promise<void>) => void;
   /** Clears the trouble: what is tried next is something else. */
   forgive: () => void;
+  /** Ends what is under way, and clears the trouble: an answer would be about something else than the page shows. */
+  drop: () => void;
 }
 
 /** What a viewer lets the service do: whether it is under way, and what went wrong with it. */
@@ -16,15 +19,23 @@ export function useAction(): Action {
   const isBusy = useSignal(false);
   const trouble = useSignal<Trouble | undefined>(undefined);
   const forgive = () => (trouble.value = undefined);
-  const run = async (work: () => Promise<void>) => {
+  const current = useRef<AbortController | undefined>(undefined);
+  const run = async (work: (dropped: AbortSignal) => Promise<void>) => {
+    const attempt = new AbortController();
+    current.current = attempt;
     isBusy.value = true;
     forgive();
     try {
-      await work();
+      await work(attempt.signal);
     } catch (error) {
-      trouble.value = noteTrouble(error);
+      if (!attempt.signal.aborted) trouble.value = noteTrouble(error);
     }
-    isBusy.value = false;
+    if (!attempt.signal.aborted) isBusy.value = false;
   };
-  return { isBusy: isBusy.value, trouble: trouble.value, run: (work) => void run(work), forgive };
+  const drop = () => {
+    current.current?.abort();
+    isBusy.value = false;
+    forgive();
+  };
+  return { isBusy: isBusy.value, trouble: trouble.value, run: (work) => void run(work), forgive, drop };
 }

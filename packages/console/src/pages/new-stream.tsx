@@ -98,22 +98,25 @@ function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
 function useNewStream() {
   const { client, scenes } = useSession();
   const form = useSignal({ url: '', scene: firstScene(scenes), name: '', patience: '', hasSnapshots: true });
-  const { run, isBusy, trouble, forgive } = useAction();
+  const { run, isBusy, trouble, forgive, drop } = useAction();
   const what = useSignal<'probe' | 'create'>('probe');
   const probe = useSignal<components['schemas']['StreamProbe'] | undefined>(undefined);
   const requestKey = useSignal(newRequestKey());
   const change = (changes: Partial<typeof form.value>) => {
     form.value = { ...form.value, ...changes };
     requestKey.value = newRequestKey();
-    forgive();
-    if (changes.url !== undefined || changes.scene !== undefined) probe.value = undefined;
+    // A task is created whatever the page shows by then; what a test finds is of the address that it was for.
+    const isOfTest = changes.url !== undefined || changes.scene !== undefined;
+    if (isOfTest) probe.value = undefined;
+    if (isOfTest && what.value === 'probe') drop();
+    else forgive();
   };
   const test = () => {
     what.value = 'probe';
-    run(async () => {
+    run(async (signal) => {
       probe.value = undefined;
       const body = { stream_url: form.value.url, scene_code: form.value.scene };
-      probe.value = dataOf(await client.api.POST('/v1/vision/stream-probes', { body }));
+      probe.value = dataOf(await client.api.POST('/v1/vision/stream-probes', { body, signal }));
     });
   };
   const create = () => {

@@ -88,12 +88,12 @@ const Hint = ({ id, text }: { id: string; text: string }) => (
 );
 
 /** Chooses one of the enabled scenes. */
-export function SceneChoice({ name, value, onChange }: Pick<ChoiceProps, 'name' | 'value' | 'onChange'>): JSX.Element {
+export function SceneChoice(props: Omit<ChoiceProps, 'options' | 'hint'>): JSX.Element {
   const { scenes } = useSession();
   const options = scenes
     .filter(({ enabled }) => enabled)
     .map((scene) => ({ value: scene.scene_code, text: scene.name }));
-  return <Choice name={name} value={value} options={options} onChange={onChange} />;
+  return <Choice {...props} options={options} />;
 }
 
 interface CheckProps {

@@ -70,7 +70,12 @@ export function NewUploadPage(): JSX.Element {
         <p class="hint line" role="status">
           {note.value || t.newUpload.fileHint}
         </p>
-        <SceneChoice name={t.newUpload.scene} value={scene} onChange={(next) => change({ scene: next })} />
+        <SceneChoice
+          name={t.newUpload.scene}
+          value={scene}
+          isDisabled={isSending}
+          onChange={(next) => change({ scene: next })}
+        />
         <TextField
           name={t.newUpload.name}
           value={name}

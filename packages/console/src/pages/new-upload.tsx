@@ -17,7 +17,7 @@ import { hrefOf } from '../lib/route.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { newRequestKey } from '../state/request-key.ts';
 import { firstScene } from '../state/scenes.ts';
-import { missingScopes, noteTrouble, useSession } from '../state/session.ts';
+import { missingScopes, noteActivity, noteTrouble, useSession } from '../state/session.ts';
 import { t } from '../strings.ts';
 
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -194,7 +194,10 @@ function useSending(client: VisionClient) {
         snapshots: hasSnapshots ? 'tracks' : 'off',
         signal: attempt.signal,
         ...(clientRef === '' ? {} : { client_ref: clientRef }),
-        onProgress: (now) => (progress.value = now),
+        onProgress: (now) => {
+          progress.value = now;
+          noteActivity();
+        },
       });
       location.hash = hrefOf({ page: 'task', taskId });
       return 'answered';

@@ -81,7 +81,7 @@ export async function signIn(key: string, keep: boolean): Promise<Trouble | unde
   }
   if (keep) sessionStorage.setItem(STORAGE, key);
   else sessionStorage.removeItem(STORAGE);
-  watchIdleness();
+  noteActivity();
   return undefined;
 }
 
@@ -96,6 +96,7 @@ async function scenesOf(client: VisionClient): Promise<Scene[] | undefined> {
 }
 
 export function signOut(why: SignedOut): void {
+  clearTimeout(idleTimer);
   sessionStorage.removeItem(STORAGE);
   clearPending(sessionStorage);
   session.value = undefined;
@@ -140,14 +141,13 @@ export function noteLoading(error: unknown, isShown: boolean): Trouble | undefin
 
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-function watchIdleness(): void {
-  const restart = () => {
-    clearTimeout(idleTimer);
-    if (session.value) idleTimer = setTimeout(() => signOut('idle'), IDLE_MS);
-  };
-  for (const type of ['pointerdown', 'keydown', 'wheel']) addEventListener(type, restart, { passive: true });
-  restart();
+/** Begins the wait for the sign-out anew: the viewer did something, or what they asked for goes on. */
+export function noteActivity(): void {
+  clearTimeout(idleTimer);
+  if (session.value) idleTimer = setTimeout(() => signOut('idle'), IDLE_MS);
 }
+
+for (const type of ['pointerdown', 'keydown', 'wheel']) addEventListener(type, noteActivity, { passive: true });
 
 /** The client of a page that is shown after the sign-in only. */
 export function useSession(): Session {

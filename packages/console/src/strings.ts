@@ -22,6 +22,8 @@ export const t = {
   back: 'Back to tasks',
   bounds: ({ least, most, isWhole = false }: Bounds) =>
     `${isWhole ? 'A whole number' : 'A number'} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}.`,
+  sceneCodeHint: 'This key may not read the list of scenes. Write the code of one, such as person_vehicle.',
+
   unknownPage: { title: 'No such page', text: 'The address names no page of the console.', link: 'Go to the start' },
 
   signIn: {

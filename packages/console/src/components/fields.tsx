@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { useSession } from '../state/session.ts';
+import { missingScopes, useSession } from '../state/session.ts';
+import { t } from '../strings.ts';
 
 interface TextFieldProps {
   name: string;
@@ -87,9 +88,23 @@ const Hint = ({ id, text }: { id: string; text: string }) => (
   </p>
 );
 
-/** Chooses one of the enabled scenes. */
+/** Chooses one of the enabled scenes. Who may not read them writes the code of one. */
 export function SceneChoice(props: Omit<ChoiceProps, 'options' | 'hint'>): JSX.Element {
   const { scenes } = useSession();
+  const { name, value, isDisabled = false, onChange } = props;
+  if (missingScopes.value.has('read')) {
+    return (
+      <TextField
+        name={name}
+        value={value}
+        hint={t.sceneCodeHint}
+        isRequired
+        isReadOnly={isDisabled}
+        maxLength={64}
+        onInput={(next) => onChange(next.trim())}
+      />
+    );
+  }
   const options = scenes
     .filter(({ enabled }) => enabled)
     .map((scene) => ({ value: scene.scene_code, text: scene.name }));

@@ -28,6 +28,7 @@ interface Outcome {
 export function ImagesPage(): JSX.Element {
   const { files, note, sceneCode, isBusy, trouble, outcome, changed, add, detect, clear } = useImageCall();
   const mayCreate = !missingScopes.value.has('create');
+  const isOff = files.value.length === 0 || sceneCode.value === '' || !mayCreate;
   return (
     <Page title={t.images.title} lead={t.images.lead}>
       <ScopeNotice scope="create" />
@@ -51,7 +52,7 @@ export function ImagesPage(): JSX.Element {
           }}
         />
         <div class="row">
-          <ActionButton class="primary" isBusy={isBusy} isOff={files.value.length === 0 || !mayCreate} onClick={detect}>
+          <ActionButton class="primary" isBusy={isBusy} isOff={isOff} onClick={detect}>
             {isBusy ? t.images.pending : t.images.submit}
           </ActionButton>
           {files.value.length > 0 ? (

@@ -46,7 +46,7 @@ interface StreamFormProps {
 function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
   const { form, busy, trouble, change, test, create } = state;
   const { url, scene, name, patience, hasSnapshots } = form.value;
-  const isOff = url === '' || !mayCreate;
+  const isOff = url === '' || scene === '' || !mayCreate;
   const isBusy = busy !== undefined;
   return (
     <form

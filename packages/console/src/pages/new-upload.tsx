@@ -89,7 +89,7 @@ export function NewUploadPage(): JSX.Element {
           {t.newUpload.snapshots}
         </Check>
         <div class="row">
-          <ActionButton isSubmit class="primary" isBusy={isSending} isOff={!file || !mayCreate}>
+          <ActionButton isSubmit class="primary" isBusy={isSending} isOff={!file || scene === '' || !mayCreate}>
             {isResumable.value ? t.newUpload.resume : t.newUpload.create}
           </ActionButton>
           {isSending ? (

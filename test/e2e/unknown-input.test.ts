@@ -49,6 +49,7 @@ const videoForm = (...more: Part[]) => form(video(clip), scene('ship'), ...more)
 
 const operations: Record<string, Operation> = {
   listScenes: { method: 'GET', path: '/api/op/v1/scenes', status: 200 },
+  getKey: { method: 'GET', path: '/v1/vision/key', status: 200 },
   getUsage: { method: 'GET', path: '/v1/vision/usage', status: 200 },
   getUsageDays: { method: 'GET', path: '/v1/vision/usage/days', status: 200 },
   // The task is a video.

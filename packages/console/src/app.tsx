@@ -6,6 +6,7 @@ import { ImagesPage } from './pages/images.tsx';
 import { NewStreamPage } from './pages/new-stream.tsx';
 import { NewUploadPage } from './pages/new-upload.tsx';
 import { EditRulePage, NewRulePage } from './pages/rule.tsx';
+import { lackOf, NotAllowedPage } from './pages/not-allowed.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { StartPage } from './pages/start.tsx';
 import { TaskPage } from './pages/task.tsx';
@@ -14,7 +15,7 @@ import { UnknownPage } from './pages/unknown.tsx';
 import { WebhookPage } from './pages/webhook.tsx';
 import { WebhooksPage } from './pages/webhooks.tsx';
 import { route } from './state/route.ts';
-import { session } from './state/session.ts';
+import { missingScopes, session } from './state/session.ts';
 
 /** The console: the sign-in, or the page that the address names. */
 export function App(): JSX.Element {
@@ -28,6 +29,8 @@ export function App(): JSX.Element {
 
 function CurrentPage(): JSX.Element {
   const current = route.value;
+  const lack = lackOf(current, missingScopes.value);
+  if (lack) return <NotAllowedPage key={location.hash} current={current} lack={lack} />;
   switch (current.page) {
     case 'start':
       return <StartPage />;

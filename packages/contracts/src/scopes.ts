@@ -2,12 +2,16 @@
 export const keyScopes = ['read', 'create', 'notify'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
+/** What an operation requires; `any` of one that every key may call, whatever its scopes. */
+export type RequiredScope = KeyScope | 'any';
+
 /**
  * The scope that each public operation requires. `read` changes nothing; `create` spends units, and stops or deletes
  * what they paid for; `notify` decides what raises alarms
  * and where events are sent.
  */
-export const operationScopes: Record<string, KeyScope> = {
+export const operationScopes: Record<string, RequiredScope> = {
+  getKey: 'any',
   listScenes: 'read',
   createStreamTask: 'create',
   createUploadTask: 'create',
@@ -58,7 +62,7 @@ export const operationScopes: Record<string, KeyScope> = {
 };
 
 /** The scope that an operation requires; undefined for operations that API keys do not reach. */
-export const scopeOf = (operation: string): KeyScope | undefined => operationScopes[operation];
+export const scopeOf = (operation: string): RequiredScope | undefined => operationScopes[operation];
 
 /** Whether a key with these scopes can call the operation. Without scopes there is no restriction. */
 export function hasScope(scopes: readonly string[] | undefined, scope: KeyScope): boolean {

@@ -74,7 +74,7 @@ function commonRefusals(definition: RouteDefinition): AppError[] {
   const isLimited = audience === 'public' && authenticated !== false;
   return [
     ...(authenticated === false ? [] : unauthenticated[audience]()),
-    ...(scope ? [fail.scopeMissing(scope)] : []),
+    ...(scope && scope !== 'any' ? [fail.scopeMissing(scope)] : []),
     ...faultyInput(definition),
     ...(params ? [fail.notFound('There is no such resource.')] : []),
     ...(isLimited ? [fail.rateLimited('rate_exceeded', 1, { limit: 'requests' })] : []),

@@ -37,7 +37,7 @@ test.each([[['read']], [['create']], [['notify']], [['read', 'notify']]] as [Key
   async (scopes) => {
     const key = await keyWith(scopes);
     for (const one of everything) {
-      const scope = scopeOf(one.operation);
+      const scope = scopeOf(one.operation) as KeyScope | undefined;
       const answer = await ask(key, one);
       if (scope && scopes.includes(scope)) expect([one.operation, answer.status]).toEqual([one.operation, 200]);
       else {
@@ -53,6 +53,20 @@ test.each([[['read']], [['create']], [['notify']], [['read', 'notify']]] as [Key
 test('keys without scopes of their own, those of before included, reach everything', async () => {
   const key = await keyWith();
   for (const one of everything) expect((await ask(key, one)).status).toBe(200);
+});
+
+test.each<[KeyScope[] | undefined, string[]]>([
+  [undefined, ['read', 'create', 'notify']],
+  [['create'], ['create']],
+  [
+    ['read', 'notify'],
+    ['read', 'notify'],
+  ],
+])('a key with the scopes %j is told so, whatever they are', async (scopes, told) => {
+  const key = await keyWith(scopes);
+  const { status, body } = await ask(key, { method: 'GET', path: '/v1/vision/key' });
+  expect([status, body]).toEqual([200, { key_id: key.slice(3, 19), scopes: told }]);
+  expect(gateway.upstream.seen).toHaveLength(0);
 });
 
 test('the token for the next service carries the scopes', async () => {

@@ -487,6 +487,24 @@ class NewImageDetection(BaseModel):
     """
 
 
+class Key(BaseModel):
+    """
+    The API key of the request
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    key_id: str
+    """
+    Names the key in the audit log and to the operator; it is no secret
+    """
+    scopes: list[Literal['read', 'create', 'notify'] | str]
+    """
+    What the key may do; a key without limits has all of them
+    """
+
+
 class Link(BaseModel):
     """
     Link that reads one path without an API key

@@ -4,7 +4,7 @@ import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { inUtc, moment } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
-import { missingScopes, useSession } from '../state/session.ts';
+import { missingScopes, SCOPES, useSession } from '../state/session.ts';
 import { useLoaded } from '../state/use-loaded.ts';
 import { t } from '../strings.ts';
 
@@ -26,6 +26,7 @@ export function StartPage(): JSX.Element {
           <Way page="new-upload" title={t.start.upload} text={t.start.uploadText} />
         </ul>
       </section>
+      <Key />
       <Scenes scenes={scenes.filter(({ enabled }) => enabled)} />
     </Page>
   );
@@ -69,6 +70,28 @@ function Left({ name, usage }: { name: string; usage: Usage['video'] | undefined
         <meter aria-label={name} min={0} max={Math.max(1, usage?.limit ?? 1)} value={usage?.remaining ?? 0} />
       </dd>
     </div>
+  );
+}
+
+function Key(): JSX.Element {
+  return (
+    <section aria-labelledby="key">
+      <h2 id="key">{t.start.key}</h2>
+      <table class="list">
+        <caption class="hidden">{t.start.key}</caption>
+        <tbody>
+          {SCOPES.map((scope) => (
+            <tr key={scope}>
+              <th scope="row">{t.start.scopes[scope]}</th>
+              <td>
+                <code>{scope}</code>
+              </td>
+              <td>{missingScopes.value.has(scope) ? t.start.mayNot : t.start.may}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

@@ -5,6 +5,7 @@ import { clearPending } from '../lib/pending-upload.ts';
 import { codeIn, routeOf } from '../lib/route.ts';
 import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
+import { foundOf } from './data.ts';
 import { route } from './route.ts';
 import { forgetSnapshots } from './snapshots.ts';
 import { forgetTaskList } from './task-list.ts';
@@ -27,7 +28,10 @@ export const session = signal<Session | undefined>(undefined);
 export const signedOut = signal<SignedOut>('first');
 /** Whether the last request got no answer. */
 export const isOffline = signal(false);
-/** Scopes that the key turned out not to have. */
+/** What a key can be limited to. */
+export const SCOPES = ['read', 'create', 'notify'] as const;
+export type Scope = (typeof SCOPES)[number];
+/** Scopes that the key does not have: those that the service names, and those that a refusal did. */
 export const missingScopes = signal<ReadonlySet<string>>(new Set());
 
 /** Signs in with the code of the address or the key that this tab keeps. */
@@ -71,8 +75,9 @@ async function exchangeCode(code: string): Promise<string | undefined> {
 export async function signIn(key: string, keep: boolean): Promise<Trouble | undefined> {
   const client = clientFor(key);
   try {
-    const scenes = await scenesOf(client);
-    missingScopes.value = new Set(scenes ? [] : ['read']);
+    const [scenes, scopes] = await Promise.all([scenesOf(client), scopesOf(client)]);
+    const missing = scopes ? SCOPES.filter((scope) => !scopes.includes(scope)) : [];
+    missingScopes.value = new Set(scenes ? missing : ['read', ...missing]);
     session.value = { key, client, scenes: scenes ?? [] };
   } catch (error) {
     const trouble = troubleOf(error);
@@ -93,6 +98,11 @@ async function scenesOf(client: VisionClient): Promise<Scene[] | undefined> {
     if (error instanceof VisionError && error.problem.details.reason === 'scope_missing') return undefined;
     throw error;
   }
+}
+
+/** What the key may do; undefined of a service that is older than the question. */
+async function scopesOf(client: VisionClient): Promise<string[] | undefined> {
+  return foundOf(await client.api.GET('/v1/vision/key'))?.scopes;
 }
 
 export function signOut(why: SignedOut): void {

@@ -3,6 +3,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { forwardedRoutes } from './forwarded-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createLinkRoute } from './create-link.ts';
+import { getKeyRoute } from './get-key.ts';
 import { getLinkRoute } from './get-link.ts';
 import { listScenesRoute } from './list-scenes.ts';
 import { getSettingsRoute, putSettingsRoute } from './subject-settings.ts';
@@ -17,6 +18,7 @@ export function publicRoutes(deps: Deps): Route[] {
 function ownRoutes(deps: Deps): Route[] {
   return [
     listScenesRoute(deps),
+    getKeyRoute(),
     getSettingsRoute(deps),
     putSettingsRoute(deps),
     createLinkRoute(deps),

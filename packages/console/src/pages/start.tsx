@@ -1,22 +1,19 @@
-import type { Scene, Usage } from '@vision/client';
+import type { Scene } from '@vision/client';
 import type { JSX } from 'preact';
-import { Notice, TroubleNotice } from '../components/notice.tsx';
+import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
-import { inUtc, moment } from '../lib/format.ts';
+import { UsageToday } from '../components/usage-today.tsx';
 import { hrefOf } from '../lib/route.ts';
 import { missingScopes, SCOPES, useSession } from '../state/session.ts';
-import { useLoaded } from '../state/use-loaded.ts';
 import { t } from '../strings.ts';
-
-const USAGE_EVERY_MS = 15_000;
 
 /** What the key can do, and what is left of today. */
 export function StartPage(): JSX.Element {
-  const { client, scenes } = useSession();
+  const { scenes } = useSession();
   const mayRead = !missingScopes.value.has('read');
   return (
     <Page title={t.start.title}>
-      {mayRead ? <UsageToday load={() => client.usage()} /> : <Notice kind="info" title={t.start.writeOnly} />}
+      {mayRead ? <UsageToday /> : <Notice kind="info" title={t.start.writeOnly} />}
       {missingScopes.value.has('create') ? <Notice kind="info" title={t.start.readOnly} /> : null}
       <section aria-labelledby="choose">
         <h2 id="choose">{t.start.choose}</h2>
@@ -40,36 +37,6 @@ function Way({ page, title, text }: { page: 'images' | 'new-stream' | 'new-uploa
       </a>
       <p>{text}</p>
     </li>
-  );
-}
-
-function UsageToday({ load }: { load: () => Promise<Usage> }): JSX.Element {
-  const { value, trouble } = useLoaded({ key: 'usage', load, everyMs: () => USAGE_EVERY_MS });
-  const usage = value.value;
-  return (
-    <section aria-labelledby="left">
-      <h2 id="left">{t.start.left}</h2>
-      <TroubleNotice trouble={trouble.value} />
-      <dl class="figures">
-        <Left name={t.start.videoUnits} usage={usage?.video} />
-        <Left name={t.start.imageUnits} usage={usage?.image} />
-      </dl>
-      <p class="dim" title={usage ? inUtc(usage.video.resets_at) : undefined}>
-        {usage ? t.start.resets(moment(usage.video.resets_at)) : t.loading}
-      </p>
-    </section>
-  );
-}
-
-function Left({ name, usage }: { name: string; usage: Usage['video'] | undefined }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {usage ? t.start.of(usage.remaining, usage.limit) : '–'}
-        <meter aria-label={name} min={0} max={Math.max(1, usage?.limit ?? 1)} value={usage?.remaining ?? 0} />
-      </dd>
-    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import { Notice, TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { StatusText } from '../components/status.tsx';
+import { UsageToday } from '../components/usage-today.tsx';
 import { inUtc, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
 import { useSession } from '../state/session.ts';
@@ -49,6 +50,7 @@ export function TasksPage(): JSX.Element {
   const page = value.value;
   return (
     <Page title={t.tasks.title} actions={<NewTaskLinks />}>
+      <UsageToday />
       <div class="row" role="group" aria-label={t.tasks.filter}>
         <Choice name={t.tasks.kind} value={kind} options={kinds} onChange={(next) => choose({ kind: next })} />
         <Choice name={t.tasks.status} value={status} options={statuses} onChange={(next) => choose({ status: next })} />

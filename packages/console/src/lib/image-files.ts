@@ -27,17 +27,23 @@ export function chooseImages<F extends Named>(before: readonly F[], added: reado
   };
 }
 
-/** A command line that makes the same call. The key is a variable, so that it stays out of histories. */
-export function curlOf(origin: string, sceneCode: string, names: readonly string[]): string {
-  const files = names.map((name) => `  -F files=@${quoted(name)}`);
+/**
+ * A command line that makes the same call. The key is a variable, so that it stays out of histories. Each file has its
+ * type, which curl guesses for some only, and its name in quotes, as curl itself splits at `;` and `,`.
+ */
+export function curlOf(origin: string, sceneCode: string, files: readonly Pick<Named, 'name' | 'type'>[]): string {
+  const parts = files.map(({ name, type }) => `  -F ${word(`files=@"${escaped(name)}";type=${type}`)}`);
   return [
     `curl ${origin}/v1/vision/image-detections`,
     '  -H "Authorization: Bearer $VISION_API_KEY"',
     '  -H "Idempotency-Key: $(uuidgen)"',
     `  -F scene_code=${sceneCode}`,
-    ...files,
+    ...parts,
   ].join(' \\\n');
 }
 
-/** Quotes a file name as one word of a shell. */
-const quoted = (name: string) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
+/** Within the quotes of curl. */
+const escaped = (name: string) => name.replaceAll(/["\\]/g, (sign) => `\\${sign}`);
+
+/** One word of a shell, whatever is in it. */
+const word = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { bytes, count, duration, inUtc, isolated, position, short, shortTime, time } from './format.ts';
-import { chooseImages, curlOf } from './image-files.ts';
+import { chooseImages } from './image-files.ts';
 import { clearPending, isSameFile, readPending, writePending } from './pending-upload.ts';
 import { codeIn, hrefOf, routeOf } from './route.ts';
 
@@ -76,12 +76,6 @@ test('a call takes ten images of its types; the names of others are said', () =>
   expect(chooseImages([], many).taken).toHaveLength(10);
   const mixed = [image('a.gif', 100, 'image/gif'), image('b.jpg', 9 * 1024 * 1024), image('c.png', 1, 'image/png')];
   expect(chooseImages([image('0.jpg')], mixed)).toMatchObject({ refused: ['a.gif', 'b.jpg'], isCut: false });
-});
-
-test('a name in a command stays one word', () => {
-  const command = curlOf('http://localhost', 'person_vehicle', [`it's; rm -rf $HOME.jpg`]);
-  expect(command).toContain(`-F files=@'it'\\''s; rm -rf $HOME.jpg'`);
-  expect(command).not.toContain('vk_');
 });
 
 test('an upload goes on under its key with the same file only', () => {

@@ -139,11 +139,7 @@ function Results({ files, outcome }: { files: readonly File[]; outcome: Outcome 
 }
 
 function ForPrograms({ files, outcome }: { files: readonly File[]; outcome: Outcome }): JSX.Element {
-  const curl = curlOf(
-    location.origin,
-    outcome.sceneCode,
-    files.map(({ name }) => name),
-  );
+  const curl = curlOf(location.origin, outcome.sceneCode, files);
   return (
     <>
       <p>

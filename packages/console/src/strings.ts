@@ -513,7 +513,7 @@ export const t = {
   shape: {
     polygon: 'Area on the image',
     line: 'Line on the image',
-    mouseHint: 'Press on the image to add a corner, drag a corner to move it.',
+    mouseHint: 'Press on the image to add a corner, drag a corner to move it, press it and then Remove to remove it.',
     keyHint:
       'Tab chooses a corner. Arrow keys move it, with Shift in larger steps. Enter adds one after it, Delete removes it.',
     lineMouseHint: 'Drag the two points.',
@@ -524,6 +524,8 @@ export const t = {
     removed: (of: number) => `Corner removed, ${count(of, 'corner')} left.`,
     most: (most: number) => `An area has at most ${most} corners.`,
     least: (least: number) => `An area has at least ${least} corners.`,
+    remove: 'Remove corner',
+    removeOne: (index: number) => `Remove corner ${index}`,
     reset: 'Start over',
     noImage: 'There is no image of this task. The shape is drawn on an empty image.',
     image: 'Image of the task',

@@ -23,6 +23,8 @@ const LARGE_STEP = 0.05;
 export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeEditorProps): JSX.Element {
   const area = useRef<HTMLDivElement>(null);
   const { said, wanted, add, remove, move } = useShape({ kind, points, onChange });
+  /** The corner that was used last: what a mouse or a finger can remove. */
+  const chosen = useSignal<number | undefined>(undefined);
   useEffect(() => {
     if (wanted.current === undefined) return;
     area.current?.querySelectorAll<HTMLElement>('.corner')[wanted.current]?.focus();
@@ -52,6 +54,8 @@ export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeE
             onMove={(to) => move(index, to)}
             onAdd={() => add(index + 1, middleAfter(points, index))}
             onRemove={() => remove(index)}
+            onChosen={() => (chosen.value = index)}
+            isChosen={!isLine && chosen.value === index}
             pointOf={pointOf}
           />
         ))}
@@ -59,10 +63,34 @@ export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeE
       <p class="hint">
         {isLine ? t.shape.lineMouseHint : t.shape.mouseHint} {isLine ? t.shape.lineKeyHint : t.shape.keyHint}
       </p>
+      {isLine ? null : (
+        <RemoveButton
+          index={chosen.value !== undefined && chosen.value < points.length ? chosen.value : undefined}
+          isOff={points.length <= POINTS.polygon.least}
+          onRemove={() => remove(chosen.value ?? 0)}
+        />
+      )}
       <p class="hidden" role="status">
         {said}
       </p>
     </div>
+  );
+}
+
+interface RemoveButtonProps {
+  index: number | undefined;
+  isOff: boolean;
+  onRemove: () => void;
+}
+
+/** Corners have keys to remove them; a mouse and a finger have this. */
+function RemoveButton({ index, isOff, onRemove }: RemoveButtonProps): JSX.Element {
+  return (
+    <p>
+      <button type="button" disabled={isOff || index === undefined} onClick={onRemove}>
+        {index === undefined ? t.shape.remove : t.shape.removeOne(index + 1)}
+      </button>
+    </p>
   );
 }
 
@@ -112,10 +140,14 @@ interface CornerProps {
   onMove: (to: Point) => void;
   onAdd: () => void;
   onRemove: () => void;
+  onChosen: () => void;
+  isChosen: boolean;
   pointOf: (event: PointerEvent) => Point;
 }
 
-function Corner({ name, index, point: [x, y], onMove, onAdd, onRemove, pointOf }: CornerProps): JSX.Element {
+function Corner(props: CornerProps): JSX.Element {
+  const { name, index, point, onMove, onAdd, onRemove, onChosen, isChosen, pointOf } = props;
+  const [x, y] = point;
   const press = (event: KeyboardEvent) => {
     const step = event.shiftKey ? LARGE_STEP : STEP;
     const actions: Record<string, () => void> = {
@@ -136,11 +168,16 @@ function Corner({ name, index, point: [x, y], onMove, onAdd, onRemove, pointOf }
   return (
     <button
       type="button"
-      class="corner"
+      class={isChosen ? 'corner chosen' : 'corner'}
       style={{ left: `${x * 100}%`, top: `${y * 100}%` }}
       aria-label={name}
       onKeyDown={press}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onFocus={onChosen}
+      onPointerDown={(event) => {
+        // Not every browser gives the focus to a button that is pressed.
+        onChosen();
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
       onPointerMove={(event) => {
         if (event.currentTarget.hasPointerCapture(event.pointerId)) onMove(pointOf(event));
       }}

@@ -179,7 +179,7 @@ export const t = {
     nameHint: 'Letters, digits, and . _ : - without spaces, 64 characters at most.',
     snapshots: 'Show the newest frame, and keep an image of each object',
     patience: 'Without frames, give up after',
-    patienceHint: 'A camera that is back before continues the same task. After it the task fails and stays charged.',
+    patienceHint: 'If the camera is back within this time, the same task goes on. Otherwise the task fails and stays charged.',
     patiences: {
       usual: 'Usual time (10 minutes unless the operator changed it)',
       hour: '1 hour',
@@ -195,7 +195,7 @@ export const t = {
     foundObjects: (objects: number) =>
       objects === 0 ? 'No objects in this frame.' : `${count(objects, 'object')} in this frame.`,
     noFrame: 'The stream answered, but gave no frame',
-    capacityNone: 'All places for streams are taken now: a new task would be rejected. Stop another task, or wait.',
+    capacityNone: 'The capacity for streams is used up now: a new task would be rejected. Stop another task, or wait.',
     noSnapshot: 'The operator has turned images of tests off.',
     facts: { codec: 'Codec', size: 'Size', fps: 'Frames per second' },
   },
@@ -225,7 +225,7 @@ export const t = {
     id: 'Task ID',
     scene: 'Scene',
     created: 'Created',
-    expires: 'Results deleted',
+    expires: 'Results are deleted on',
     newRule: 'New alarm rule',
     stop: 'Stop the task',
     stopping: 'Stopping…',

@@ -39,13 +39,19 @@ export class Keyboard {
     this.decisions.add(`${new URL(this.#page.url()).hash} ${await this.focused()}`);
   }
 
+  async #seeFocus(): Promise<void> {
+    if (!(await isFocusVisible(this.#page))) throw new Error(`nobody sees the focus on ${await this.focused()}`);
+  }
+
   /** Presses Tab until the focus is on what has this name. @throws Error when it never is, or is not seen on its way */
   async tabTo(name: string | RegExp): Promise<void> {
     const isThere = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
+    // Where the last press has led, such as the heading of another page.
+    if (this.presses > 0) await this.#seeFocus();
     for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
       if (isThere(await this.focused())) return;
       await this.press('Tab');
-      if (!(await isFocusVisible(this.#page))) throw new Error(`nobody sees the focus on ${await this.focused()}`);
+      await this.#seeFocus();
     }
     throw new Error(`Tab does not lead to ${String(name)}`);
   }

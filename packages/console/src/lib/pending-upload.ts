@@ -25,9 +25,25 @@ export const writePending = (store: Store, pending: PendingUpload) => store.setI
 
 export const clearPending = (store: Store) => store.removeItem(STORAGE);
 
-/** Whether the file is the one that was being sent. */
-export const isSameFile = (pending: PendingUpload, file: Pick<File, 'name' | 'size' | 'lastModified'>) =>
-  pending.name === file.name && pending.size === file.size && pending.lastModified === file.lastModified;
+interface Chosen {
+  file: Pick<File, 'name' | 'size' | 'lastModified'> | undefined;
+  scene: string;
+  name: string;
+  hasSnapshots: boolean;
+}
+
+/**
+ * Whether what is chosen is the upload that was not answered. What differs is another request, which the service
+ * refuses under the same key.
+ */
+export const isContinued = (pending: PendingUpload, { file, scene, name, hasSnapshots }: Chosen) =>
+  file !== undefined &&
+  pending.name === file.name &&
+  pending.size === file.size &&
+  pending.lastModified === file.lastModified &&
+  pending.sceneCode === scene &&
+  pending.clientRef === name &&
+  pending.hasSnapshots === hasSnapshots;
 
 const isPending = (value: unknown): value is PendingUpload =>
   typeof value === 'object' && value !== null && 'requestKey' in value && 'sceneCode' in value && 'name' in value;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { bytes, count, duration, inUtc, isolated, position, short, shortTime, time } from './format.ts';
 import { chooseImages } from './image-files.ts';
-import { clearPending, isSameFile, readPending, writePending } from './pending-upload.ts';
+import { clearPending, isContinued, readPending, writePending } from './pending-upload.ts';
 import { codeIn, hrefOf, routeOf } from './route.ts';
 
 const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
@@ -78,7 +78,7 @@ test('a call takes ten images of its types; the names of others are said', () =>
   expect(chooseImages([image('0.jpg')], mixed)).toMatchObject({ refused: ['a.gif', 'b.jpg'], isCut: false });
 });
 
-test('an upload goes on under its key with the same file only', () => {
+test('an upload goes on under its key with the same file and the same wishes only', () => {
   const values = new Map<string, string>();
   const store = {
     getItem: (key: string) => values.get(key) ?? null,
@@ -90,7 +90,18 @@ test('an upload goes on under its key with the same file only', () => {
   expect(readPending(store)).toBeUndefined();
   writePending(store, pending);
   expect(readPending(store)).toEqual(pending);
-  expect([isSameFile(pending, file), isSameFile(pending, { ...file, size: 6 })]).toEqual([true, false]);
+  const same = { file, scene: 'person_vehicle', name: '', hasSnapshots: true };
+  expect(isContinued(pending, same)).toBe(true);
+  for (const changes of [
+    { file: undefined },
+    { file: { ...file, name: 'b.mp4' } },
+    { file: { ...file, size: 6 } },
+    { file: { ...file, lastModified: 8 } },
+    { scene: 'ship' },
+    { name: 'yard' },
+    { hasSnapshots: false },
+  ])
+    expect(isContinued(pending, { ...same, ...changes })).toBe(false);
   store.setItem('vision-upload', '{"name":1');
   expect(readPending(store)).toBeUndefined();
   clearPending(store);

@@ -11,7 +11,7 @@ import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { ScopeNotice } from '../components/scope-notice.tsx';
 import { bytes, short } from '../lib/format.ts';
-import { clearPending, isSameFile, readPending, writePending } from '../lib/pending-upload.ts';
+import { clearPending, isContinued, readPending, writePending } from '../lib/pending-upload.ts';
 import type { PendingUpload } from '../lib/pending-upload.ts';
 import { hrefOf } from '../lib/route.ts';
 import type { Trouble } from '../lib/trouble.ts';
@@ -167,14 +167,6 @@ function useUpload(): Upload {
   };
   return { form, change, progress, trouble, note, isResumable, send, cancel };
 }
-
-/** What differs is another request, which the service refuses under the same key. */
-const isContinued = (pending: PendingUpload, { file, scene, name, hasSnapshots }: Form) =>
-  file !== undefined &&
-  isSameFile(pending, file) &&
-  pending.sceneCode === scene &&
-  pending.clientRef === name &&
-  pending.hasSnapshots === hasSnapshots;
 
 /** One upload at a time; it ends when the page is left. */
 function useSending(client: VisionClient) {

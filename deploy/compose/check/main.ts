@@ -32,7 +32,8 @@ async function check(): Promise<number> {
   const settings = { ...readSettings(), localDir };
   await stopAll(settings);
   rmSync(localDir, { recursive: true, force: true });
-  const secrets = composeSecrets({});
+  // The console is off until an operator turns it on; its files are in the image all the same.
+  const secrets = { ...composeSecrets({}), CONSOLE: 'true' };
   mkdirSync(localDir, { recursive: true });
   writeFileSync(
     join(localDir, 'env'),

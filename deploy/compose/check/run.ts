@@ -42,6 +42,7 @@ try {
   await relayPublished();
   await lookAtTheWall();
   await useIt();
+  await lookAtTheConsole();
   say('check', `waiting ${IDLE_MS / 1000} s for connections that the environment does not name`);
   await pause(IDLE_MS);
   await lookAtConnections();
@@ -117,6 +118,17 @@ async function useIt(): Promise<void> {
   if (status === 0) return;
   const logs = await Promise.all(boxes.services().map(async (name) => `${name}:\n${await boxes.logs(name)}`));
   throw new Error(`The demo failed:\n${stderr}\n${logs.join('\n')}`);
+}
+
+/** The image carries the built files of the console. */
+async function lookAtTheConsole(): Promise<void> {
+  const address = 'http://127.0.0.1:8080/console/';
+  const page = await fetch(address);
+  const [, script] = /<script[^>]* src="([^"]+\.js)"/.exec(await page.text()) ?? [];
+  const answer = script === undefined ? undefined : await fetch(new URL(script, address));
+  const size = (await answer?.text())?.length ?? 0;
+  if (page.ok && answer?.ok === true && size > 0) say('gateway', `serves the console, ${size} bytes of script`);
+  else failures.push(`the console answers ${page.status}, its script ${script ?? '(none)'} ${answer?.status ?? ''}`);
 }
 
 async function lookAtConnections(): Promise<void> {

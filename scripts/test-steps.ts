@@ -27,8 +27,8 @@ export function resultsOf(step: string): string {
   return join(resultsDir, `${step}.json`);
 }
 
-/** One file looks at what the others have left: their metrics and lines. */
-const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
+/** Some files begin what others build on, or look at what the others have left: their metrics and lines. */
+const ORDERED = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
 
 /** All of them, in the order in which they run. */
 export const steps: Step[] = [
@@ -60,7 +60,7 @@ export const steps: Step[] = [
     isBesideNext: true,
   },
   // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', ORDERED) },
   // Hundreds of rows of one table: only those that fail are worth a line.
   { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false') },
   {
@@ -89,7 +89,7 @@ export const steps: Step[] = [
     name: 'browser',
     needs: 'system',
     programs: ['chromium'],
-    command: jest('browser', '--runInBand'),
+    command: jest('browser', '--runInBand', ORDERED),
     isOnDemand: true,
   },
   // Installs 300 MB of Python packages once.

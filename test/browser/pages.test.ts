@@ -1,10 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { admin, Caller, examples, system } from '../support/system.ts';
-import { consoleUrl, inspect, isTooWide, openBrowser, photograph, seriousFindings } from './support/visitor.ts';
+import { hands } from './support/hands.ts';
+import type { HandName } from './support/hands.ts';
+import { consoleUrl, inspect, isTooWide, openBrowser, photograph } from './support/visitor.ts';
 
 const images = ['street.jpg', 'street.png'].map((name) => join(examples, name));
-const { visit } = openBrowser();
+const { visit, visitWith } = openBrowser();
+
+/** Elements that would change little by little. */
+const MOVING = `[...document.querySelectorAll('*')].filter((element) => {
+  const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(element);
+  return animationName !== 'none' || !/^0s(, 0s)*$/.test(transitionDuration) || scrollBehavior !== 'auto';
+}).map((element) => element.outerHTML.slice(0, 80))`;
 
 async function keyWith(scopes: string[]): Promise<{ key: string; keyId: string }> {
   const { body } = await admin('POST', '/admin/v1/keys', { name: 'browser', scopes });
@@ -88,34 +98,84 @@ test('a one-time address signs in once, and its code is nowhere afterwards', asy
   await second.close();
 });
 
-test('what the key may not do is said calmly', async () => {
-  const visitor = await visit();
-  const { page, signIn, go } = visitor;
-  await signIn((await keyWith(['read'])).key);
+/** Collects the addresses of requests that the service refuses. */
+function refusals(page: Page): string[] {
+  const urls: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 403) urls.push(new URL(response.url()).pathname);
+  });
+  return urls;
+}
+
+test('what the key may do is said at the sign-in, and pages that it may not use say so without asking', async () => {
+  const visitor = await visitWith((await keyWith(['read'])).key);
+  const { page, go, signIn } = visitor;
+  const refused = refusals(page);
+  const may = (scope: string, answer: string) =>
+    page.getByRole('row', { name: new RegExp(`${scope} ${answer}$`) }).waitFor();
+  await may('read', 'Allowed');
+  await may('create', 'Not allowed');
+  await may('notify', 'Not allowed');
+  await page.getByText('This key cannot create work').waitFor();
+  for (const fragment of ['#/images', '#/tasks/new-stream', '#/tasks/new-upload']) {
+    await go(fragment);
+    await page.getByText('lacks the scope “create”').waitFor();
+  }
   await go('#/images');
   await page.locator('input[type=file]').setInputFiles(images);
-  await page.getByRole('button', { name: 'Detect objects' }).click();
-  await page.getByText('lacks the scope “create”').first().waitFor();
+  expect(await page.getByRole('button', { name: 'Detect objects' }).isDisabled()).toBe(true);
   await inspect(visitor, 'scope-missing');
+  for (const fragment of ['#/webhooks', '#/webhooks/desk', '#/alarms/new-rule', '#/alarms']) {
+    await go(fragment);
+    await page.getByText('lacks the scope “notify”').waitFor();
+  }
+  expect(refused).toEqual([]);
+
   await go('#/');
-  await page.getByText('This key cannot create work').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await signIn((await keyWith(['create'])).key);
   await page.getByText('This key cannot read').waitFor();
-  await go('#/tasks');
-  await page.getByText('lacks the scope “read”').waitFor();
+  // The list of scenes is what the sign-in tries.
+  refused.length = 0;
+  for (const fragment of ['#/tasks', `#/tasks/${randomUUID()}`, `#/images/${randomUUID()}`, '#/alarms']) {
+    await go(fragment);
+    await page.getByText('lacks the scope “read”').waitFor();
+  }
+  expect(refused).toEqual([]);
+  expect(await page.getByRole('alert').count()).toBe(0);
   await visitor.close();
 });
 
-test('a key that is revoked ends the session', async () => {
+test('a key that cannot read starts work with the code of a scene', async () => {
+  const visitor = await visitWith((await keyWith(['create'])).key, '#/tasks/new-upload');
+  const { page } = visitor;
+  await page.locator('input[type=file]').setInputFiles(join(examples, 'street.mp4'));
+  const upload = page.getByRole('button', { name: 'Upload and detect' });
+  expect(await upload.isDisabled()).toBe(true);
+  await page.getByLabel('Scene').fill('person_vehicle');
+  await upload.click();
+  await page.getByText('lacks the scope “read”').waitFor();
+  await page.getByRole('button', { name: 'Copy Task ID' }).waitFor();
+  await inspect(visitor, 'task-scope-missing');
+  await visitor.close();
+});
+
+test.each(Object.keys(hands) as HandName[])('a key that is revoked ends the session, by %s', async (handName) => {
   const visitor = await visit();
-  const { page, signIn, go } = visitor;
+  const { page } = visitor;
+  const hand = hands[handName](page);
   const { key, keyId } = await keyWith(['read']);
-  await signIn(key);
-  await go('#/tasks');
+  await hand.write('API key', key);
+  await hand.press('Sign in');
+  await page.getByRole('heading', { name: 'Start' }).waitFor();
+  await hand.press('Tasks');
   await admin('DELETE', `/admin/v1/keys/${keyId}`);
   await page.getByText('no longer accepts the key').waitFor();
-  await inspect(visitor, 'sign-in-revoked');
+  if (handName === 'mouse') await inspect(visitor, 'sign-in-revoked');
+  // The way back is the sign-in.
+  await hand.write('API key', (await keyWith(['read'])).key);
+  await hand.press('Sign in');
+  await page.getByRole('heading', { name: 'Tasks' }).waitFor();
   await visitor.close();
 });
 
@@ -172,24 +232,30 @@ test('labels and names of others are text, whatever they hold', async () => {
   await visitor.close();
 });
 
-test('every page fits 390 pixels', async () => {
-  const visitor = await visit({ viewport: { width: 390, height: 844 } });
+test('at 390 pixels a viewer detects objects in images, and finds the call again in the list', async () => {
+  const visitor = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, reducedMotion: 'reduce' });
   const { page, signIn, go } = visitor;
-  await photograph(page, 'sign-in-390');
-  expect(await isTooWide(page)).toBe(false);
   await signIn((await Caller.create()).key);
+  await page.getByRole('link', { name: 'Try images' }).tap();
+  await inspect(visitor, 'images-empty');
+  await page.locator('input[type=file]').setInputFiles(images);
+  await page.getByRole('button', { name: 'Detect objects' }).tap();
+  const rows = page.locator('.objects tbody tr', { hasText: 'person' });
+  await rows.first().waitFor();
+  await page.getByRole('link', { name: 'Tasks', exact: true }).tap();
+  await page.locator('.list a').first().tap();
+  await page.getByRole('heading', { name: 'Image call' }).waitFor();
+  await rows.first().waitFor();
+  await inspect(visitor, 'image-call');
+  // Nothing moves for a viewer who has asked for that.
+  expect(await page.evaluate(MOVING)).toEqual([]);
   for (const [fragment, name] of [
-    ['#/', 'start'],
-    ['#/images', 'images'],
-    ['#/tasks/new-stream', 'new-stream'],
     ['#/tasks/new-upload', 'new-upload'],
     ['#/nowhere', 'unknown'],
   ] as const) {
     await go(fragment);
     await page.locator('h1').waitFor();
-    await photograph(page, `${name}-390`);
-    expect([fragment, await isTooWide(page)]).toEqual([fragment, false]);
-    expect([fragment, await seriousFindings(page)]).toEqual([fragment, []]);
+    await inspect(visitor, name);
   }
   await visitor.close();
 });

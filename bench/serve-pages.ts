@@ -33,6 +33,7 @@ export async function servePages(db: Knex, store: SegmentStore): Promise<ServedP
     signals: createSignals(logger),
     taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
     settings: testSettings,
+    wakeFold: () => undefined,
   });
   const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { createGate } from '@vision/shared/async/gate';
 import { createLogger } from '@vision/shared/logger';
 import { cursorCodec, nothingRead } from '../../services/results/src/domain/cursor.ts';
 import { parseStreamQuery } from '../../services/results/src/domain/result-query.ts';
@@ -39,13 +40,25 @@ export async function streamFigures(db: Knex): Promise<Figure[]> {
 }
 
 async function latency(db: Knex, watch: ReturnType<typeof createTaskWatch>): Promise<number> {
-  const deps = { ...depsOf(db), cursors: cursorCodec(['bench-key-bench-key-bench-key-bench-key']), watch };
+  const deps = {
+    ...depsOf(db),
+    cursors: cursorCodec(['bench-key-bench-key-bench-key-bench-key']),
+    searches: createGate({ concurrency: 2 }),
+    watch,
+  };
   const taskId = syntheticTaskId();
   await showUpload(db, taskId);
   const task = await findTask(deps, 'bench', taskId);
   const end = new AbortController();
   const selection = parseStreamQuery({});
-  const events = followResults(deps, { taskId, task, from: nothingRead, selection, signal: end.signal });
+  const events = followResults(deps, {
+    subject: 'bench',
+    taskId,
+    task,
+    from: nothingRead,
+    selection,
+    signal: end.signal,
+  });
   const times: number[] = [];
   for (let seq = 0; seq < ROUNDS; seq += 1) {
     const next = nextFrame(events);

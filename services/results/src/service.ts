@@ -61,6 +61,8 @@ const HOUR_MS = 60 * 60 * 1000;
 const BACKTESTS_AT_ONCE = 2;
 /** Timelines do too, and one subject leaves a slot for another. */
 const TIMELINES_AT_ONCE = 2;
+/** A stream that searches old frames reads page after page: its pages take turns with those of others. */
+const SEARCHES_AT_ONCE = 2;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<ResultsService> {
@@ -95,8 +97,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     wakeFold: foldBell.ring,
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),
-    backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
-    timelines: createGate({ concurrency: TIMELINES_AT_ONCE, leavesRoom: true }),
+    ...gates(),
     producer,
     kafka,
     status: createStatus({ db, kafka, relay, tasks, images, loops }),
@@ -126,6 +127,13 @@ export async function createService(config: Config, { logger, onFatal }: Service
     stopPhases: stopsOf(config, { deps, background, server, health }),
   };
 }
+
+/** What bounds long work on behalf of callers. */
+const gates = () => ({
+  backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
+  searches: createGate({ concurrency: SEARCHES_AT_ONCE, leavesRoom: true }),
+  timelines: createGate({ concurrency: TIMELINES_AT_ONCE, leavesRoom: true }),
+});
 
 /** Clients of the services that know whose task an id names. */
 function neighboursOf(config: Config, logger: Logger) {

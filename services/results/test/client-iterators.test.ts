@@ -6,6 +6,7 @@ import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
 import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { until } from '@vision/shared/testing/until';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { frame, framesOf, mark, newTaskId, object, settingsOfStore, snapshot, startResults, upTo } from './support.ts';
 import type { TestResults } from './support.ts';
@@ -114,6 +115,38 @@ test('pages take over the frames when streams are refused, over a kill as well',
     if (seqs.push(seqOf(one)) === 100) await replace('SIGKILL');
   }
   expect(seqs).toEqual(upTo(450));
+});
+
+test('a stream whose replica is killed again and again, pages, and a stream after a rollout give the same frames', async () => {
+  const taskId = await newTask(100);
+  const streamed: unknown[] = [];
+  const reading = (async () => {
+    for await (const one of client.frames(taskId, { min_score: 0 })) streamed.push(one);
+  })();
+  const kills = 5;
+  for (let kill = 0; kill < kills; kill += 1) {
+    const stored = 100 + 30 * kill;
+    await until(() => streamed.length >= stored - 20);
+    const replaced = replace('SIGKILL');
+    await results.deliver(framesOf(taskId, stored, 30));
+    await replaced;
+  }
+  const count = 100 + 30 * kills;
+  await end(taskId, count);
+  await reading;
+  const paged: unknown[] = [];
+  for (let cursor = ''; ;) {
+    const path = `/v1/vision/tasks/${taskId}/results?min_score=0&limit=7&cursor=${cursor}`;
+    const page = (await (await results.get(path)).json()) as { items: unknown[]; next_cursor: string };
+    paged.push(...page.items);
+    cursor = page.next_cursor;
+    if (cursor === '') break;
+  }
+  await replace('SIGTERM');
+  const afterwards: unknown[] = [];
+  for await (const one of client.frames(taskId, { min_score: 0 })) afterwards.push(one);
+  expect(paged).toHaveLength(count);
+  expect([streamed, afterwards]).toEqual([paged, paged]);
 });
 
 test('a cursor that was kept goes on in another client', async () => {

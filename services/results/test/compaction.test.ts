@@ -97,6 +97,7 @@ async function read(task: string, query: { minScore?: number; cursor?: string } 
       ...deps({ store: from }),
       cursors: cursorCodec(['cursor-key-cursor-key-cursor-key-cursor']),
       taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
+      wakeFold: () => undefined,
     },
     { subject: 'subject-a', taskId: task, query: { ...parseResultQuery({ limit: '500' }), ...query } },
   );

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Knex } from 'knex';
 import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
 import type { FrameData } from '@vision/contracts/frame-events';
 import { dayOfTask } from '@vision/contracts/ids';
@@ -15,6 +16,7 @@ import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { lockFold } from '../src/db/folds.ts';
+import { saveTaskView } from '../src/db/task-views.ts';
 import { noteWriter } from '../src/db/track-snapshots.ts';
 import { createSignals } from '../src/signals.ts';
 import { compactFrames } from '../src/use-cases/compact-frames.ts';
@@ -22,6 +24,7 @@ import { deleteTasks } from '../src/use-cases/delete-tasks.ts';
 import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
+import { storeSource } from '../src/use-cases/store-source.ts';
 import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
 import {
   foldParts,
@@ -265,6 +268,28 @@ test('a fold under way when its task is deleted leaves nothing behind', async ()
   expect(await deleting).toEqual([200, [task]]);
   expect(await leftOf(task)).toEqual({});
   expect(await db.transaction((later) => lockFold(later, task, 0))).toBe(false);
+  expect(await leftOf(task)).toEqual({});
+});
+
+test.each([
+  ['a state of its source', (tx: Knex, task: string) => storeSource({ db: tx }, source(task, 1))],
+  ['a view of it', (tx: Knex, task: string) => saveTaskView(tx, ended(task))],
+])('%s that is being stored when a task is deleted leaves nothing behind', async (_what, store) => {
+  const task = newTaskId();
+  await results.deliver(framesOf(task, 0, 5));
+  const { db } = results.database;
+  const tx = await db.transaction();
+  await store(tx, task);
+  let isDone = false;
+  const deleting = deleteThem(task).finally(() => (isDone = true));
+  await until(async () => {
+    const { rows } = await db.raw<{ rows: unknown[] }>(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    );
+    return isDone || rows.length > 0;
+  });
+  await tx.commit();
+  expect(await deleting).toEqual([200, [task]]);
   expect(await leftOf(task)).toEqual({});
 });
 

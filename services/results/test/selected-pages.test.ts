@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
@@ -11,9 +12,11 @@ import { parseResultQuery } from '../src/domain/result-query.ts';
 import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment } from '../src/domain/segments/segment.ts';
 import { createSignals } from '../src/signals.ts';
+import { foldTask } from '../src/use-cases/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { readShown } from '../src/use-cases/read-shown.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
-import { logger, newTaskId, object, testResults } from './support.ts';
+import { foldParts, logger, newTaskId, object, testResults, testSettings } from './support.ts';
 
 const FRAMES = 4;
 const SEGMENTS = 300;
@@ -23,6 +26,7 @@ let taskId: string;
 const bodies = new Map<string, Buffer>();
 let fetched: string[] = [];
 let statements = 0;
+let storeMs = 0;
 
 beforeAll(async () => {
   database = await testResults();
@@ -34,6 +38,7 @@ afterAll(() => database.drop());
 beforeEach(() => {
   fetched = [];
   statements = 0;
+  storeMs = 0;
 });
 
 /** Cold segments of four frames a second apart; every hundredth segment has a car, the others have persons. */
@@ -42,7 +47,7 @@ async function addTask(): Promise<void> {
   const segments = Array.from({ length: SEGMENTS }, (_, number): NewSegment => {
     const frames = Array.from({ length: FRAMES }, (_unused, place) => {
       const seq = number * FRAMES + place;
-      const objects = [object(0.9, number % 100 === 99 ? 'car' : 'person')];
+      const objects = [{ ...object(0.9, number % 100 === 99 ? 'car' : 'person'), track_id: `t${number}` }];
       return { seq, attempt: 1, position: seq + 1, frameTimeMs: seq * 1000, width: 640, height: 360, objects };
     });
     const { facts, heads, body } = encodeSegment(frames, 'small');
@@ -59,17 +64,17 @@ async function addTask(): Promise<void> {
 const store = {
   get: ({ objectKey }: { objectKey: string }) => {
     fetched.push(objectKey);
-    return Promise.resolve(bodies.get(objectKey) ?? Buffer.alloc(0));
+    return delay(storeMs, bodies.get(objectKey) ?? Buffer.alloc(0));
   },
 } as unknown as SegmentStore;
 
 const read = async (query: Record<string, string>, from: Progress = nothingRead) => {
   const selection = parseResultQuery(query);
   const state = { position: SEGMENTS * FRAMES, late_position: 0, is_late_listed: true };
-  const flags = { is_expired: false, is_long_over: false, is_complete: false, status: 'running' as const };
+  const flags = { is_expired: false, is_long_over: false, is_complete: false, status: 'running' as const, kind: null };
   const facts = { is_just_over: false, snapshots: null, result_expires_at: new Date() };
   const task = { lower_bound: 0.3, default_min_score: 0.5, ...state, ...flags, ...facts };
-  const deps = { db: database.db, signals: createSignals(logger), store };
+  const deps = { db: database.db, signals: createSignals(logger), store, wakeFold: () => undefined };
   const page = await readShown(deps, taskId, { task, from, limit: selection.limit, selection, signal: undefined });
   return { ...page, seqs: page.frames.map(({ seq }) => seq) };
 };
@@ -134,4 +139,33 @@ test('the first segment of a time is found by the index of times', async () => {
        from pg_index as x where x.indexrelid = 'segments_times'::regclass`,
   );
   expect(rows).toEqual([{ valid: true, parts: 1 }]);
+});
+
+test('a page of a search ends when its time is over, however few segments it has opened, and the next one goes on', async () => {
+  storeMs = 200;
+  const page = await read({ skip_empty: 'true', track_id: 'nobody' });
+  expect([page.seqs, page.hasMore]).toEqual([[], true]);
+  expect(fetched.length).toBeLessThan(64);
+  expect(page.progress.seq).toBe(fetched.length * FRAMES - 1);
+});
+
+test('a search of a track whose task is folded opens the segments of its time alone', async () => {
+  const { db } = database;
+  const position = SEGMENTS * FRAMES;
+  await db('ingests').insert({ task_id: taskId, stored: position, position, max_seq: position - 1 });
+  const partitions = createPartitionKeeper(db, 90);
+  const signals = createSignals(logger);
+  await foldTask({ db, partitions, settings: testSettings, signals, store, ...foldParts(db) }, taskId);
+  fetched = [];
+  const query = { skip_empty: 'true', track_id: 't150' };
+  const page = await read(query);
+  expect([page.seqs, page.hasMore]).toEqual([[600, 601, 602, 603], false]);
+  expect(new Set(fetched)).toEqual(new Set(['segment 150']));
+  expect((await read({ ...query, from_ms: '602000' })).seqs).toEqual([602, 603]);
+  expect((await read({ ...query, to_ms: '600000' })).seqs).toEqual([]);
+  fetched = [];
+  const nobody = await read({ skip_empty: 'true', track_id: 'nobody' });
+  expect([nobody.seqs, nobody.hasMore, fetched]).toEqual([[], false, []]);
+  // Frames without the track stay when they are not to be left out.
+  expect((await read({ track_id: 't150', from_ms: '599000', to_ms: '601000' })).seqs).toEqual([599, 600]);
 });

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { atMost } from '@vision/shared/async/at-most';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { createTaskWatch } from '../src/use-cases/watch-tasks.ts';
@@ -25,6 +26,8 @@ class Stream {
   readonly events: Event[] = [];
   readonly answer: IncomingMessage;
   text = '';
+  /** All of it. */
+  received = '';
   isEnded = false;
 
   constructor(answer: IncomingMessage) {
@@ -49,6 +52,7 @@ class Stream {
 
   #read(text: string): void {
     this.text += text;
+    this.received += text;
     const blocks = this.text.split('\n\n');
     this.text = blocks.pop() ?? '';
     for (const block of blocks) {
@@ -185,6 +189,19 @@ test('a Last-Event-ID of another task is refused, and an unknown task is not fou
   for (const each of [stream, refused, unknown]) each.close();
 });
 
+test('a stream without frames has a comment within some ten seconds, whose id goes on behind what was sent', async () => {
+  const taskId = await newTask(1);
+  const stream = await open(taskId);
+  await seen(stream, 1);
+  const id = await until(() => /(?:^|\n):\nid: (\S+)\n/.exec(stream.received)?.[1], { timeoutMs: 30_000 });
+  stream.close();
+  await results.deliver([frame(taskId, 1)]);
+  const again = await open(taskId, '', { 'last-event-id': id });
+  await seen(again, 1);
+  expect(again.seqs).toEqual([1]);
+  again.close();
+});
+
 test('HEAD is answered at once', async () => {
   const answer = await results.call('HEAD', `/v1/vision/tasks/${await newTask(1)}/results/stream`);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
@@ -208,6 +225,20 @@ test('all readers of a process share one statement, and none is sent while there
   followed.forEach((one) => one.end());
   await watch.stop();
   db.off('query', note);
+});
+
+test('a reader that comes to a task while another follows it is shown what the watch knows at once', async () => {
+  const taskId = await newTask(1);
+  const watch = createTaskWatch({ db: results.database.db, logger, endPatienceMs: 1000 });
+  watch.start();
+  const first = watch.follow(taskId);
+  await first.wait(5000);
+  // The second has read the task before its newest frame; the watch has read it after that, and rung for the first.
+  const second = watch.follow(taskId);
+  expect(await atMost(1000, second.wait(60_000))).toBe(true);
+  expect(second.task()).toMatchObject({ position: 1 });
+  for (const one of [first, second]) one.end();
+  await watch.stop();
 });
 
 test('a stream of a deleted task ends, and a stop ends streams at once', async () => {

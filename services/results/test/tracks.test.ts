@@ -290,6 +290,55 @@ test('folds a task of before the upgrade when its tracks are asked for', async (
   expect(await list(taskId, '?limit=500')).toEqual(whole);
 });
 
+test.each(['oldest', 'changed'])('a task without a track yet gives a cursor to follow from by %s', async (order) => {
+  const taskId = await newTask();
+  await results.deliver([frame(taskId, 0, { objects: [] })]);
+  const first = await list(taskId, `?order=${order}`);
+  expect([first.items, first.next_cursor]).toEqual([[], '']);
+  expect(first.resume_cursor).not.toBe('');
+  await results.deliver(passers(taskId, 1, 6));
+  const next = await list(taskId, `?order=${order}&cursor=${first.resume_cursor}`);
+  expect(next.items.map(({ track_id: id }) => id)).toEqual(['a1-0']);
+});
+
+test('a reader of changes whose task is folded first is told where to go on', async () => {
+  const taskId = await newTask();
+  for (let from = 0; from < 2_500; from += 500) await results.deliver(passers(taskId, from, from + 500));
+  await database.db('ingests').where({ task_id: taskId }).update({ fold_at: null });
+  for (const table of ['folds', 'tracks', 'timeline_hours'])
+    await database.db(table).where({ task_id: taskId }).delete();
+  let page = await list(taskId, '?order=changed&limit=500');
+  expect([page.items, page.next_cursor]).toEqual([[], '']);
+  expect(page.resume_cursor).not.toBe('');
+  const ids: string[] = [];
+  await until(async () => {
+    page = await list(taskId, `?order=changed&limit=500&cursor=${page.resume_cursor}`);
+    ids.push(...page.items.map(({ track_id: id }) => id));
+    return ids.length > 0;
+  });
+  expect(ids.toSorted()).toEqual(Array.from({ length: 50 }, (_, at) => `a1-${at}`).toSorted());
+});
+
+test('a negative time is one of an upload, whatever is asked', async () => {
+  for (const [kind, status] of [
+    ['stream', 400],
+    ['upload', 200],
+  ] as const) {
+    const taskId = await newTask({ kind });
+    await results.deliver([frame(taskId, 0)]);
+    for (const query of ['from_ms=-1', 'from_ms=-2&to_ms=-1']) {
+      const seen = ['results', 'tracks', 'timeline'].map(async (view) => {
+        const answer = await results.get(`/v1/vision/tasks/${taskId}/${view}?${query}`);
+        return [kind, view, answer.status];
+      });
+      expect(await Promise.all(seen)).toEqual(['results', 'tracks', 'timeline'].map((view) => [kind, view, status]));
+    }
+    const stream =
+      kind === 'stream' ? (await results.get(`/v1/vision/tasks/${taskId}/results/stream?to_ms=-1`)).status : 0;
+    expect(stream).toBe(kind === 'stream' ? 400 : 0);
+  }
+});
+
 test('the remover of a task leaves no row of it, and those of others', async () => {
   const [taskId, other] = [await newTask(), await newTask()];
   await results.deliver([...passers(taskId, 0, 130), ...passers(other, 0, 130)]);

@@ -56,6 +56,7 @@ export async function startResults(
     store: segmentsIn(store.of(process)),
     partitions: { ensure: () => Promise.resolve(new Set<string>()), prepareAhead: () => Promise.resolve() },
     wakeRelay: () => undefined,
+    wakeFold: () => undefined,
     cursors: cursorCodec(['cursor-key-cursor-key-cursor-key-cursor']),
     taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
   };

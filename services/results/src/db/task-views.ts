@@ -3,16 +3,19 @@ import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts
 
 /**
  * Keeps the newest version, in any order of arrival. Views of earlier releases get what they lack.
- * A deleted task gets none. Returns whether anything has changed.
+ * A deleted task gets none, and none is deleted while its view is stored. Returns whether anything has changed.
  */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
-    `insert into task_views as known
+    // A shared lock would not do: two that hold it and then write the row would wait for each other.
+    `with ingest as materialized (
+       select deleted_at from ingests where task_id = :task_id for no key update)
+     insert into task_views as known
             (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
              result_expires_at, kind, reason, scene_code, client_ref, snapshots)
      select :task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
             :result_expires_at, :kind, :reason, :scene_code, :client_ref, :snapshots
-      where not exists (select from ingests where task_id = :task_id and deleted_at is not null)
+      where not exists (select from ingest where deleted_at is not null)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
             lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,
@@ -45,7 +48,7 @@ const READABLE = `v.task_id, v.status, v.lower_bound, v.default_min_score,
             coalesce(i.late_listed = i.late_position, true) as is_late_listed,
             i.end_status is not null and v.ended_at is not null as is_complete,
             coalesce(v.ended_at > vision_now() - interval '1 minute', false) as is_just_over,
-            v.snapshots, v.result_expires_at`;
+            v.kind, v.snapshots, v.result_expires_at`;
 
 /** The task when it is this subject's. What is read here is never newer than the frames that are read after it. */
 export async function findReadableTask(

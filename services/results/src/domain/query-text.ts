@@ -31,6 +31,16 @@ export function parseRange(
   return { fromMs, toMs };
 }
 
+/** Frames of a stream have Unix times. @throws AppError `query_invalid` for a time of a stream that is negative. */
+export function refuseNegative(
+  kind: 'stream' | 'upload' | null,
+  { fromMs, toMs }: { fromMs?: number | undefined; toMs?: number | undefined },
+): void {
+  if (kind !== 'stream') return;
+  if (fromMs !== undefined && fromMs < 0) throw invalid('from_ms', 'frame times of a stream are Unix milliseconds');
+  if (toMs !== undefined && toMs < 0) throw invalid('to_ms', 'frame times of a stream are Unix milliseconds');
+}
+
 /** @throws AppError `query_invalid` for anything but a whole number of this range. */
 export function parseWhole(text: string, field: string, { least, most }: { least: number; most: number }): number {
   const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;

@@ -93,7 +93,7 @@ test.each([
   ['labels', { labels: ['a', 'b'] }],
   ['track_id', { track_id: 'a/b' }],
   ['track_id', { track_id: 'x'.repeat(10_240) }],
-  ['from_ms', { from_ms: '-1' }],
+  ['from_ms', { from_ms: '-9007199254740992' }],
   ['from_ms', { from_ms: '9007199254740992' }],
   ['to_ms', { to_ms: '1e3' }],
   ['to_ms', { from_ms: '5', to_ms: '5' }],

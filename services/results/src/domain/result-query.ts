@@ -1,5 +1,6 @@
 import { fail } from '@vision/contracts/errors';
 import type { ObjectFilter } from './object-filter.ts';
+import { invalid, parseRange, refuseNegative } from './query-text.ts';
 import { parseRegion } from '@vision/contracts/region';
 import type { Anchor } from '@vision/contracts/region';
 
@@ -20,6 +21,9 @@ export interface TimeRange {
   fromMs: number;
   toMs: number;
 }
+
+/** Before every frame time that can be asked for. */
+const BEFORE_ALL_MS = Number.MIN_SAFE_INTEGER - 1;
 
 /** What a caller asked for, checked. */
 export interface ResultQuery extends Selection {
@@ -140,16 +144,13 @@ function parseAnchor(text = 'bottom_center'): Anchor {
 
 function parseTimes(from: string | undefined, to: string | undefined): TimeRange | undefined {
   if (from === undefined && to === undefined) return undefined;
-  const fromMs = from === undefined ? Number.MIN_SAFE_INTEGER : parseTime('from_ms', from);
-  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : parseTime('to_ms', to);
-  if (fromMs >= toMs) throw invalid('to_ms', 'send a time after from_ms');
+  const { fromMs = BEFORE_ALL_MS, toMs = Number.MAX_SAFE_INTEGER } = parseRange(from, to);
   return { fromMs, toMs };
 }
 
-function parseTime(name: string, text: string): number {
-  const time = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (!(time <= Number.MAX_SAFE_INTEGER)) throw invalid(name, 'send a frame time in whole milliseconds');
-  return time;
+/** Times are those of frames of this kind of task. @throws AppError `query_invalid` */
+export function checkTimes({ times }: Selection, kind: 'stream' | 'upload' | null): void {
+  if (times) refuseNegative(kind, { ...times, fromMs: times.fromMs === BEFORE_ALL_MS ? undefined : times.fromMs });
 }
 
 function parseFlag(name: string, text: string | undefined): boolean {
@@ -157,8 +158,6 @@ function parseFlag(name: string, text: string | undefined): boolean {
   if (text === 'true') return true;
   throw invalid(name, 'send true or false');
 }
-
-const invalid = (field: string, rule: string) => fail.requestInvalid('query_invalid', `${field}: ${rule}.`, { field });
 
 function refuseUnknown(query: Record<string, unknown>, names: readonly string[]): void {
   const unknown = Object.keys(query).find((name) => !names.includes(name));

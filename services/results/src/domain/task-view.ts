@@ -34,6 +34,8 @@ export interface ReadableTask {
   /** All frames that were stored late are listed; some of an earlier release are not. */
   is_late_listed: boolean;
   status: TaskStatus;
+  /** Null when an earlier release stored the task. */
+  kind: 'stream' | 'upload' | null;
   /** The task has ended and its end mark is in force: no frame follows. */
   is_complete: boolean;
   /** It ended less than a minute ago. */

@@ -10,14 +10,17 @@ import {
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid, isAfterEnd, nothingRead } from '../domain/cursor.ts';
 import { regionOf } from '@vision/contracts/region';
-import { parseStreamQuery } from '../domain/result-query.ts';
+import { checkTimes, parseStreamQuery } from '../domain/result-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { findTask, notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { followResults } from '../use-cases/follow-results.ts';
 import type { ResultEvent } from '../use-cases/follow-results.ts';
 import { selectionDoc } from './selection-doc.ts';
 
-type StreamDeps = Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'streams' | 'taskOwners' | 'watch'>;
+type StreamDeps = Pick<
+  Deps,
+  'cursors' | 'db' | 'searches' | 'settings' | 'signals' | 'store' | 'streams' | 'taskOwners' | 'wakeFold' | 'watch'
+>;
 
 const documented = z.object({
   cursor: z
@@ -65,11 +68,13 @@ export const getResultStreamRoute = (deps: StreamDeps) =>
       const lastId = req.headers['last-event-id'];
       const at = (typeof lastId === 'string' && lastId) || cursor;
       const task = await findTask(deps, caller.subject, taskId);
+      checkTimes(selection, task.kind);
       const from = at === undefined ? nothingRead : deps.cursors.decode(taskId, at);
       if (isAfterEnd(from) && (task.is_complete || task.is_long_over)) return { status: 204 };
       if (req.method === 'HEAD') return { status: 200, headers: EVENT_STREAM_HEADERS };
       const signal = AbortSignal.any([left, deps.streams.begin(res)]);
-      await sendEventStream(res, followResults(deps, { taskId, task, from, selection, signal }), { textOf, signal });
+      const asked = { subject: caller.subject, taskId, task, from, selection, signal };
+      await sendEventStream(res, followResults(deps, asked), { textOf, signal });
       return undefined;
     },
   );

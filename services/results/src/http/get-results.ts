@@ -6,7 +6,6 @@ import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
 import { regionOf } from '@vision/contracts/region';
-import type { Deps } from '../use-cases/deps.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getResults } from '../use-cases/get-results.ts';
 import { selectionDoc } from './selection-doc.ts';
@@ -67,7 +66,7 @@ const documented = z.object({
   ...selectionDoc,
 });
 
-export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners'>) =>
+export const getResultsRoute = (deps: Parameters<typeof getResults>[0]) =>
   route(
     {
       operation: 'getResults',

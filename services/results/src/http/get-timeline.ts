@@ -86,7 +86,10 @@ const documented = z.object({
   from_ms: z
     .int()
     .optional()
-    .describe('Start, as `frame_time_ms`, rounded down to a bucket; the start of the task by default'),
+    .describe(
+      'Start, as `frame_time_ms`, rounded down to a bucket; the start of the task by default. ' +
+        'Negative for uploads only',
+    ),
   to_ms: z
     .int()
     .optional()

@@ -39,7 +39,10 @@ const documented = z.object({
     .string()
     .optional()
     .describe(`Labels to list, comma separated, at most ${MAX_LABELS}. An unknown label matches no track`),
-  from_ms: z.int().optional().describe('Lists tracks whose last frame is at or after this `frame_time_ms`'),
+  from_ms: z
+    .int()
+    .optional()
+    .describe('Lists tracks whose last frame is at or after this `frame_time_ms`; negative for uploads only'),
   to_ms: z.int().optional().describe('Lists tracks whose first frame is before this `frame_time_ms`'),
   min_score: z
     .number()

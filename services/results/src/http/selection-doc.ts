@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_LABELS, TRACK_ID } from '../domain/result-query.ts';
 
-const frameTime = z.int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ format: 'int64' });
+const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number;
+const frameTime = z.int().min(least).max(most).meta({ format: 'int64' });
 
 /** The query parameters that select frames and objects, as documents show them. `domain/result-query.ts` decides. */
 export const selectionDoc = {
@@ -21,7 +22,7 @@ export const selectionDoc = {
       `Labels of the objects to return, separated by commas, at most ${MAX_LABELS}. ` +
         'A label that the task does not detect matches no object',
     ),
-  from_ms: frameTime.optional().describe('Earliest `frame_time_ms`, inclusive'),
+  from_ms: frameTime.optional().describe('Earliest `frame_time_ms`, inclusive; negative for uploads only'),
   to_ms: frameTime.optional().describe('Latest `frame_time_ms`, exclusive; later than `from_ms`'),
   region: z
     .string()

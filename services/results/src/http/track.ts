@@ -12,7 +12,9 @@ const time = z.int().meta({ format: 'int64' });
 const snapshot = z.object({
   state: z
     .enum(['available', 'pending', 'none'])
-    .describe('`pending`: an image can still be stored. `none`: there is no image, see `reason`'),
+    .describe(
+      '`pending`: an image can still be stored, as of the newest frame. `none`: there is no image, see `reason`',
+    ),
   reason: z
     .enum(noSnapshotReasons)
     .optional()
@@ -34,7 +36,10 @@ export const track = z
     label: z.string().describe('Label of the object with the best score'),
     state: z
       .enum(['active', 'ended'])
-      .describe('`ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended'),
+      .describe(
+        '`ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended. As of the newest frame: ' +
+          'while a camera is away, its last tracks stay `active`',
+      ),
     ended_by: z
       .enum(trackEnds)
       .optional()

@@ -46,6 +46,8 @@ export interface Deps {
   streams: OpenStreams;
   /** Bounds the backtests that this process works on at once. */
   backtests: Gate;
+  /** Bounds the pages that streams of this process search at once. */
+  searches: Gate;
   /** Bounds the timelines that this process works on at once. */
   timelines: Gate;
   /** Of the states of sources: attempt and number. */

@@ -5,6 +5,7 @@ import type { ShownFrame } from '../domain/page-text.ts';
 import type { Selection } from '../domain/result-query.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
+import type { ShownPage } from './read-selected.ts';
 import { readShown } from './read-shown.ts';
 import type { Following } from './watch-tasks.ts';
 
@@ -15,6 +16,7 @@ export type ResultEvent =
   | { kind: 'end'; id: string; status: string };
 
 export interface FollowRequest {
+  subject: string;
   taskId: string;
   /** The task as the reader was admitted to it. */
   task: ReadableTask;
@@ -32,8 +34,8 @@ const HEARTBEAT_MS = 10_000;
  * without an end when the task is deleted or the signal is aborted.
  */
 export async function* followResults(
-  deps: Pick<Deps, 'cursors' | 'db' | 'signals' | 'store' | 'watch'>,
-  { taskId, task: admitted, from, selection, signal }: FollowRequest,
+  deps: Pick<Deps, 'cursors' | 'db' | 'searches' | 'signals' | 'store' | 'wakeFold' | 'watch'>,
+  { subject, taskId, task: admitted, from, selection, signal }: FollowRequest,
 ): AsyncGenerator<ResultEvent, void> {
   const idOf = (progress: Progress) => deps.cursors.encode(taskId, progress);
   const withTotal = selection.minScore !== undefined;
@@ -41,11 +43,19 @@ export async function* followResults(
   signal.addEventListener('abort', following.wake);
   let sentAt = performance.now();
   const quietMs = () => performance.now() - sentAt;
+  const isSearch = selection.times !== undefined || selection.skipEmpty;
   try {
     let task = admitted;
     let progress = from;
+    // What was stored before: the work of a page is bounded there, and not how many pages follow each other.
+    let isBehind = true;
     while (!signal.aborted) {
-      const page = await readShown(deps, taskId, { task, from: progress, limit: PAGE, selection, signal });
+      const reading = { task, from: progress, limit: PAGE, selection, signal };
+      const read = () => readShown(deps, taskId, reading);
+      const page: ShownPage = await (isSearch && isBehind
+        ? deps.searches.run(read, { owner: subject, signal })
+        : read());
+      isBehind = page.hasMore;
       for (const { frame, place } of inOrderOfPlaces(page.frames, progress, page.progress)) {
         yield { kind: 'frame', id: idOf(place), frame: frameBytes(frame, { taskId, withTotal }) };
         sentAt = performance.now();

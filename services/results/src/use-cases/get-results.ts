@@ -1,4 +1,5 @@
 import { nothingRead } from '../domain/cursor.ts';
+import { checkTimes } from '../domain/result-query.ts';
 import type { ResultQuery } from '../domain/result-query.ts';
 import { pageBytes } from '../domain/page-text.ts';
 import type { Deps } from './deps.ts';
@@ -15,10 +16,11 @@ export interface PageRequest {
 
 /** One page of frames as JSON. */
 export async function getResults(
-  deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners'>,
+  deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners' | 'wakeFold'>,
   { subject, taskId, query, signal }: PageRequest,
 ): Promise<Buffer> {
   const task = await findTask(deps, subject, taskId);
+  checkTimes(query, task.kind);
   const from = query.cursor === undefined ? nothingRead : deps.cursors.decode(taskId, query.cursor);
   const page = await readShown(deps, taskId, { task, from, limit: query.limit, selection: query, signal });
   const { frames, progress, hasMore } = page;

@@ -8,6 +8,7 @@ import type { Minute } from '../domain/fold/minutes.ts';
 import { binsFrom } from '../domain/fold/summary.ts';
 import { explainGaps } from '../domain/gap-reasons.ts';
 import type { Gap } from '../domain/gap-reasons.ts';
+import { refuseNegative } from '../domain/query-text.ts';
 import { Buckets, coverageWithin, lifeWithin } from '../domain/timeline.ts';
 import type { Bucket } from '../domain/timeline.ts';
 import { rangeOf, SECOND_BUCKET } from '../domain/timeline-query.ts';
@@ -46,6 +47,7 @@ export interface Timeline {
 export async function getTimeline(deps: TimelineDeps, request: TimelineQuery): Promise<Timeline> {
   const { subject, taskId, signal } = request;
   const found = await findSource(deps, subject, taskId);
+  refuseNegative(found.kind, request.query);
   return deps.timelines.run(() => timelineOf(deps, request, found), { signal, owner: subject });
 }
 

@@ -9,6 +9,7 @@ import { endOf, isActive, minutesBehind } from '../domain/fold/track-end.ts';
 import type { TaskNow, TrackEnd } from '../domain/fold/track-end.ts';
 import { isShown } from '../domain/fold/tracks.ts';
 import type { TrackFacts } from '../domain/fold/tracks.ts';
+import { refuseNegative } from '../domain/query-text.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { TrackKey, TrackQuery, TrackRequest } from '../domain/track-query.ts';
 import { snapshotOf } from '../domain/track-snapshot.ts';
@@ -33,12 +34,16 @@ export interface TrackList {
   asOfMs: number | null;
 }
 
+/** The place of a reader that has seen no track yet: tracks of uploads may have negative times. */
+const BEFORE_ALL: TrackKey = { value: Number.MIN_SAFE_INTEGER, trackId: '' };
+
 /** One page of the tracks of a task. */
 export async function listTracks(
   deps: TrackDeps,
   { subject, taskId, query: asked }: { subject: string; taskId: string; query: TrackRequest },
 ): Promise<TrackList> {
   const task = await findTask(deps, subject, taskId);
+  refuseNegative(task.kind, asked);
   const after = asked.cursor === undefined ? undefined : deps.trackCursors.decode(taskId, asked.order, asked.cursor);
   const threshold = thresholdOf(task);
   const query: TrackQuery = { ...asked, after, threshold, minScore: asked.minScore ?? threshold };
@@ -54,7 +59,7 @@ export async function listTracks(
     const items = asked.state === undefined ? shown : shown.filter((one) => stateOf(one) === asked.state);
     const encode = (key: TrackKey) => deps.trackCursors.encode(taskId, query.order, key);
     const last = page.at(-1);
-    const end = last ? encode(keyOf(query, last)) : (asked.cursor ?? '');
+    const end = last ? encode(keyOf(query, last)) : (asked.cursor ?? encode(BEFORE_ALL));
     const isOver = isComplete && view.isWhole && !hasMore;
     const allSeen = query.order === 'changed' && view.isWhole && !hasMore;
     const resume = allSeen ? encode({ value: view.position + 1, trackId: '' }) : end;

@@ -57,6 +57,8 @@ export function createTaskWatch({ db, logger, endPatienceMs }: TaskWatchOptions)
       const entry = watched.get(taskId) ?? { bells: new Set(), task: undefined };
       watched.set(taskId, entry);
       entry.bells.add(bell);
+      // The reader may have read the task before what is known here, and nothing rings for that again.
+      if (entry.task !== undefined) bell.ring();
       return {
         wait: bell.wait,
         wake: bell.ring,

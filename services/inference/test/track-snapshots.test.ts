@@ -1,20 +1,22 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { firstIdAt } from '@vision/contracts/ids';
 import type { SnapshotTakenData } from '@vision/contracts/job-events';
 import { topics } from '@vision/contracts/topics';
 import { placeOfTrackSnapshot } from '@vision/contracts/track-snapshots';
+import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { jobWorld, serveVideo } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';
 
 const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
+const metrics = testMetrics();
 let world: JobWorld;
 let inference: JobService;
 let events: Awaited<ReturnType<typeof readEvents>>;
@@ -116,7 +118,9 @@ test('an uploaded video has an image of its people, cut out of the frame that th
     // The box with a tenth around it, of a video of 768×576.
     expect(Math.abs(one.width - Math.min(1, one.bbox.width * 1.2) * 768)).toBeLessThan(0.1 * 768);
   }
-  expect((await imagesOf(job.job_id)).toSorted()).toEqual(taken.map(({ object_key: key }) => key).toSorted());
+  // Events that were read before and objects that are stored now: the last ones come a little later.
+  const told = () => events.of(job.job_id).map(({ object_key: key }) => key);
+  await until(async () => isDeepStrictEqual((await imagesOf(job.job_id)).toSorted(), told().toSorted()));
 });
 
 test('without snapshots no image of a file or of a stream is stored, and each decoder has one output', async () => {
@@ -157,12 +161,62 @@ test('a live stream has images of its tracks', async () => {
   }
 });
 
-test('while the object store answers nothing, frames go on and images are left out', async () => {
+/** The object store behind a door that never answers when an image of a track is put through it. */
+async function storeWithoutImages() {
+  const { hostname, port } = new URL(world.s3.endpoint);
+  const held: string[] = [];
+  const server = createServer((req, res) => {
+    const { method, url = '', headers } = req;
+    if (method === 'PUT' && url.includes('track-snapshots/')) {
+      held.push(url);
+      return;
+    }
+    const forwarded = request({ host: hostname, port, method, path: url, headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    forwarded.on('error', () => res.destroy());
+    req.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    held,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const countOf = async (outcome: string) => (await metrics.sumOf('vision.track_snapshots', { outcome })) ?? 0;
+
+test('while the object store takes no image, every frame of a job is published and it ends', async () => {
+  const door = await storeWithoutImages();
+  const worker = await world.start({ S3_ENDPOINT: door.endpoint });
+  // The other worker of this file would take the job, and its store answers.
+  await inference.close();
+  try {
+    const job = jobOf(await world.upload(street), { snapshots: 'tracks' });
+    expect((await worker.submit(job)).status).toBe(201);
+    expect(await worker.ended(job.job_id)).toMatchObject({ status: 'succeeded', frames_published: 60 });
+    await until(() => world.messages(job.job_id).filter(({ type }) => type === 'vision.frame.v1').length === 60);
+    expect(door.held.length).toBeGreaterThan(0);
+    expect([events.of(job.job_id), await imagesOf(job.job_id)]).toEqual([[], []]);
+  } finally {
+    door.close();
+    await worker.close();
+    inference = await world.start({ FILE_LOOK_MS: '60000' });
+  }
+});
+
+test('images that wait for an object store without an answer are bounded, and those beyond are counted', async () => {
   // It takes connections and never answers.
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const S3_ENDPOINT = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const { deps, close } = await world.jobDeps({ S3_ENDPOINT });
+  const before = await countOf('dropped');
   try {
     const choice = deps.trackSnapshots.open(
       { jobId: newTaskId(), attempt: 1, source: { kind: 'object', key: 'x' } },
@@ -171,16 +225,62 @@ test('while the object store answers nothing, frames go on and images are left o
     const pixels = { width: 64, height: 64, data: new Uint8Array(64 * 64 * 3).map((_, at) => at % 251) };
     const bbox = { format: 'cxcywh_normalized' as const, cx: 0.5, cy: 0.5, width: 0.5, height: 0.5 };
     // Each call returns at once, however many images wait for the store.
-    for (let seq = 0; seq < 400; seq += 1) {
+    for (let seq = 0; seq < 1_200; seq += 1) {
       choice.large({ timeMs: seq * 1000, pixels });
       const objects = [{ label: 'person', score: 0.9, bbox, track_id: `a1-${Math.floor(seq / 4)}` }];
       choice.frame({ seq, timeMs: seq * 1000, objects });
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
     choice.end();
+    expect(await until(async () => (await countOf('dropped')) > before)).toBe(true);
   } finally {
     silent.closeAllConnections();
     silent.close();
     await close();
   }
 });
+
+test.each(['inference.track_snapshot.stored', 'inference.track_snapshot.published'])(
+  'a job whose worker dies at %s is ended by the next, and each image that was told is there',
+  async (step) => {
+    await inference.close();
+    const lease = { JOB_LEASE_MS: '4000', JOB_LEASE_MARGIN_MS: '1000' };
+    const doomed = await world.spawn({ ...lease, CRASH_AT: step });
+    try {
+      const job = jobOf(await world.upload(street), { snapshots: 'tracks' });
+      await until(async () => (await doomed.submit(job)).status === 201);
+      await until(async () => (await imagesOf(job.job_id)).length > 0);
+      const isLeftBehind = () =>
+        world
+          .db('jobs')
+          .where({ job_id: job.job_id })
+          .whereRaw('lease_until <= now()')
+          .first<object | undefined>('attempt');
+      await until(async () => (await isLeftBehind()) !== undefined);
+      if (step === 'inference.track_snapshot.published') await until(() => events.of(job.job_id).length > 0);
+      else expect(events.of(job.job_id)).toEqual([]);
+      const left = await imagesOf(job.job_id);
+      inference = await world.start({ ...lease, FILE_LOOK_MS: '60000' });
+      expect(await inference.ended(job.job_id)).toMatchObject({ status: 'succeeded' });
+      await until(() => events.of(job.job_id).some(({ attempt }) => attempt === 2));
+      const stored = await until(async () => {
+        const [keys, told] = [await imagesOf(job.job_id), events.of(job.job_id).map(({ object_key: key }) => key)];
+        // What is stored and not told is what the worker left that died, for the sweep.
+        return keys.filter((key) => !left.includes(key)).every((key) => told.includes(key)) ? keys : undefined;
+      });
+      expect(stored).toEqual(expect.arrayContaining(events.of(job.job_id).map(({ object_key: key }) => key)));
+      const numbers = new Set(
+        world
+          .messages(job.job_id)
+          .filter(({ type }) => type === 'vision.frame.v1')
+          .map(({ data }) => data.seq),
+      );
+      expect(numbers.size).toBeGreaterThanOrEqual(60);
+    } finally {
+      doomed.kill();
+      await world.db('workers').delete();
+      await inference.close();
+      inference = await world.start({ FILE_LOOK_MS: '60000' });
+    }
+  },
+);

@@ -125,5 +125,6 @@ async function store(
   const { type, topic } = snapshotTaken;
   const id = `${jobId}/snapshot/${trackId}/${name}`;
   await producer.publishBatch([{ topic, type, key: jobId, source: 'inference', id, data }]);
+  crashPoint('inference.track_snapshot.published');
   signals.trackSnapshots('published');
 }

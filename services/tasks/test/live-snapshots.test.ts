@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { NewJob } from '@vision/contracts/inference';
+import type { NewJob, NewStreamProbe } from '@vision/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { CallOptions, TestTasks, World } from './support/system.ts';
@@ -88,6 +88,19 @@ test('of a scene that forbids images none is asked for, whatever the caller want
   expect(await refused(taskId)).toEqual([404, 'snapshots_off']);
   const told = await world.database.db('outbox').where({ key: taskId }).select<{ payload: object }[]>('payload');
   expect(told.at(-1)?.payload).toMatchObject({ snapshots: 'off' });
+  const probes: NewStreamProbe[] = [];
+  const free = { stream: 9, object: 9 };
+  world.backend.capacity = () => ({ free, places: free, features: ['stream_probes'] });
+  world.backend.onProbe = (probe) => {
+    probes.push(probe);
+    return { status: 200, body: { codec: 'h264', image: { width: 8, height: 4 }, fps: 25 } };
+  };
+  for (const scene_code of ['person_vehicle', 'ship']) {
+    const body = { stream_url: world.stream.url, scene_code };
+    expect((await service.call('POST', '/v1/vision/stream-probes', { subject: 'subject-a', body })).status).toBe(200);
+  }
+  world.backend.onProbe = undefined;
+  expect(probes).toMatchObject([{ snapshot: false }, { snapshot: true }]);
   await service.stop();
   await rm(directory, { recursive: true });
 });

@@ -28,6 +28,21 @@ describe('breaches', () => {
       ratio(Number.NaN, { target: atLeast(1) }),
       'x: service over loop: NaN ratio, target ≥ 1',
     ],
+    [
+      'statements that were sent although none should be',
+      { ...ratio(3, { target: atMost(0) }), unit: 'statements' },
+      'x: service over loop: 3.00 statements, target ≤ 0',
+    ],
+    [
+      'rows that were read although none should be',
+      { ...ratio(1, { target: atMost(0) }), unit: 'rows' },
+      'x: service over loop: 1.00 rows, target ≤ 0',
+    ],
+    [
+      'versions of rows beyond their target',
+      { ...ratio(0.7, { target: atMost(0.6) }), unit: 'versions' },
+      'x: service over loop: 0.70 versions, target ≤ 0.6',
+    ],
   ])('names %s', (_, figure, line) => {
     expect(breaches('x', [figure])).toEqual([line]);
   });

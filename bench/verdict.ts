@@ -4,7 +4,7 @@ import type { Bound, Figure } from './figures.ts';
  * Units of figures that compare within one run or count: the same on a fast machine and on a slow one. A bound on any
  * other unit, such as ms or images/s, is shown and never fails.
  */
-const COMPARABLE = new Set(['ratio', 'share', '%', 'points', 'bytes']);
+const COMPARABLE = new Set(['ratio', 'share', '%', 'points', 'bytes', 'rows', 'statements', 'versions']);
 
 export const boundText = (bound: Bound) => ('atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`);
 

@@ -77,6 +77,9 @@ async function judged(client: VisionClient, { taskId, frames }: Followed, draine
   const lost = (read ?? []).filter((frame) => !(stored ?? []).includes(frame));
   if (lost.length > 0)
     throw new Error(`${taskId}: ${lost.length} frames that were read are not stored, such as ${lost[0] ?? ''}`);
+  const missed = (stored ?? []).filter((frame) => !(read ?? []).includes(frame));
+  if (missed.length > 0)
+    throw new Error(`${taskId}: ${missed.length} frames that are stored were not read, such as ${missed[0] ?? ''}`);
   if (new Set(frames.map(({ frame_id: id }) => id)).size !== frames.length)
     throw new Error(`${taskId}: a frame came twice`);
   const still = stillnessOf(frames, drainedAt);

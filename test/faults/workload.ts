@@ -81,6 +81,7 @@ export async function createWorkload(
   };
   const callers = await Promise.all([1, 2, 3].map(() => Caller.create(limits)));
   for (const { key } of callers) world.exported.forbid(key, 'the API key of a caller');
+  world.exported.forbid(clientRefOf(world), 'a client_ref');
   const workload: Workload = {
     callers,
     creates: [],
@@ -192,26 +193,31 @@ export function taskIdOf({ answers }: Create): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
+/** The caller's own word for all that it creates. */
+const clientRefOf = ({ canary }: World) => canary.replace('canary', 'site').toUpperCase();
+
 function send(world: World, create: Create): Promise<Answer> {
   const { key, caller } = create;
   const signal = AbortSignal.timeout(40_000);
   const isReal = create.kind.startsWith('real');
+  const query = `?client_ref=${clientRefOf(world)}`;
   const sceneCode = isReal ? REAL_SCENE : 'person_vehicle';
   switch (create.kind) {
     case 'stream':
     case 'real stream':
-      return caller.createStream({ scene_code: sceneCode, stream_url: create.streamUrl }, key, signal);
+      return caller.createStream({ scene_code: sceneCode, stream_url: create.streamUrl }, key, signal, query);
     case 'upload':
     case 'real upload':
       return caller.createUpload(
         form(scene(sceneCode), video(isReal ? world.streams.clip : mp4, `${world.canary}.mp4`)),
         key,
         signal,
+        query,
       );
     case 'images':
     case 'real images': {
       const files = Array.from({ length: create.images }, () => picture(isReal ? drawn : jpeg, world.canary));
-      return caller.detect(form(scene(sceneCode), ...files), key, signal);
+      return caller.detect(form(scene(sceneCode), ...files), key, signal, query);
     }
   }
 }

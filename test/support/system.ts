@@ -77,24 +77,34 @@ export class Caller {
     return this.send('GET', path);
   }
 
-  createStream(body: unknown, idempotencyKey: string = randomUUID(), signal?: AbortSignal): Promise<Answer> {
-    return this.send('POST', '/v1/vision/tasks', {
+  createStream(
+    body: unknown,
+    idempotencyKey: string = randomUUID(),
+    signal?: AbortSignal,
+    query = '',
+  ): Promise<Answer> {
+    return this.send('POST', `/v1/vision/tasks${query}`, {
       ...(signal ? { signal } : {}),
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
     });
   }
 
-  createUpload(form: FormData, idempotencyKey: string = randomUUID(), signal?: AbortSignal): Promise<Answer> {
-    return this.send('POST', '/v1/vision/video-tasks', {
+  createUpload(
+    form: FormData,
+    idempotencyKey: string = randomUUID(),
+    signal?: AbortSignal,
+    query = '',
+  ): Promise<Answer> {
+    return this.send('POST', `/v1/vision/video-tasks${query}`, {
       ...(signal ? { signal } : {}),
       body: form,
       headers: { 'idempotency-key': idempotencyKey },
     });
   }
 
-  detect(form: FormData, idempotencyKey: string = randomUUID(), signal?: AbortSignal): Promise<Answer> {
-    return this.send('POST', '/v1/vision/image-detections', {
+  detect(form: FormData, idempotencyKey: string = randomUUID(), signal?: AbortSignal, query = ''): Promise<Answer> {
+    return this.send('POST', `/v1/vision/image-detections${query}`, {
       ...(signal ? { signal } : {}),
       body: form,
       headers: { 'idempotency-key': idempotencyKey },

@@ -2,6 +2,7 @@ import type { AttackGroup } from './attack.ts';
 import { addresses } from './tables/addresses.ts';
 import { alarms } from './tables/alarms.ts';
 import { bodies } from './tables/bodies.ts';
+import { issuedCursors } from './tables/cursors.ts';
 import { forms } from './tables/forms.ts';
 import { grammar } from './tables/grammar.ts';
 import { paths, smuggling } from './tables/heads.ts';
@@ -22,6 +23,7 @@ import { videos } from './tables/videos.ts';
 import { mqtt } from './tables/mqtt.ts';
 import { webhooks } from './tables/webhooks.ts';
 import { watchers } from './tables/watchers.ts';
+import { watchingBounds } from './tables/watching-bounds.ts';
 import { watching } from './tables/watching.ts';
 
 /** All attacks, in the order in which they are tried. */
@@ -56,4 +58,6 @@ export const groups: readonly AttackGroup[] = [
   forms,
   slow,
   watching,
+  watchingBounds,
+  issuedCursors,
 ];

@@ -43,7 +43,7 @@ const reads = (
 ): Attack => ({ name, expected, ...more, attempt: async (target) => read(await busyTask(target)) });
 
 /** The same with a tenant of its own, because it takes all streams that a tenant may have open. */
-const fills = (name: string, expected: string, read: (of: Watched) => Promise<string>): Attack => ({
+export const fills = (name: string, expected: string, read: (of: Watched) => Promise<string>): Attack => ({
   name,
   expected,
   charged: 1,
@@ -51,8 +51,8 @@ const fills = (name: string, expected: string, read: (of: Watched) => Promise<st
 });
 
 const trackOf = ({ body }: Answer) => (body['items'] as { track_id: string }[] | undefined)?.[0]?.track_id;
-const itemsOf = ({ body }: Answer) => (body['items'] ?? []) as { objects?: unknown[] }[];
-const streamOf = (taskId: string) => `/v1/vision/tasks/${taskId}/results/stream`;
+export const itemsOf = ({ body }: Answer) => (body['items'] ?? []) as { objects?: unknown[] }[];
+export const streamOf = (taskId: string) => `/v1/vision/tasks/${taskId}/results/stream`;
 
 /** A stream that goes on behind a made-up event. */
 const resumed = (name: string, idOf: (of: Watched) => string | Promise<string>): Attack =>
@@ -92,7 +92,7 @@ const waits = (given: string): Attack => ({
   },
 });
 
-const probe = (caller: Caller, stream_url: string): Promise<Answer> =>
+export const probe = (caller: Caller, stream_url: string): Promise<Answer> =>
   caller.send('POST', '/v1/vision/stream-probes', {
     body: JSON.stringify({ stream_url }),
     headers: { 'content-type': 'application/json' },

@@ -1,5 +1,6 @@
 import { until } from '@vision/shared/testing/until';
 import { Caller } from '../support/system.ts';
+import { watchDisagreements } from '../support/watch-agreement.ts';
 import { Creates } from './creates.ts';
 import type { Create } from './creates.ts';
 import type { Findings } from './findings.ts';
@@ -90,6 +91,22 @@ export class Story {
   async readAgain(when: string): Promise<void> {
     await this.#readBehindCursors(when);
     await this.#readLong(when);
+    await this.#watchAgain(when);
+  }
+
+  /** Tracks and timeline of every video say what its frames say, whichever release stored them. */
+  async #watchAgain(when: string): Promise<void> {
+    const videos = this.#creates.all.filter(({ kind }) => kind === 'upload' || kind === 'stream');
+    for (const { what, taskId } of videos) {
+      let found: string[] = [];
+      const agree = async () => {
+        found = await watchDisagreements(this.#caller, taskId).catch((error: unknown) => [String(error)]);
+        return found.length === 0;
+      };
+      await until(agree, PATIENCE).catch(() => {
+        this.#findings.breach(`${when}: ${what}: ${found.join('; ')}`);
+      });
+    }
   }
 
   async #beginEverything(stage: string): Promise<void> {

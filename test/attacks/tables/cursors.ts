@@ -62,13 +62,11 @@ async function ofTracks({ caller }: Target): Promise<Issued> {
 async function ofSource({ caller, atEnd }: Target): Promise<Issued> {
   const [owner, camera] = [await caller(), await startLiveSource({ video: join(examples, 'street.mp4') })];
   atEnd(camera.close);
-  const create = { scene_code: 'person_vehicle', stream_url: camera.url };
-  const ids = [await owner.createStream(create), await owner.createStream(create)].map(({ body }) =>
-    String(body['task_id']),
-  );
-  atEnd(() => Promise.all(ids.map((id) => owner.stop(id))));
-  const [path = '', other = ''] = ids.map((id) => pathOf(id, 'source'));
-  return { owner, path, other, cursor: await until(async () => cursorOf(owner, path)) };
+  const { body } = await owner.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
+  const taskId = String(body['task_id']);
+  atEnd(() => owner.stop(taskId));
+  const [path, other] = [taskId, await uploaded(owner)].map((id) => pathOf(id, 'source'));
+  return { owner, path: path ?? '', other: other ?? '', cursor: await until(async () => cursorOf(owner, path ?? '')) };
 }
 
 /** The id of an event of a stream of results. */

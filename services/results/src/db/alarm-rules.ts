@@ -24,6 +24,15 @@ export async function saveRule(tx: Knex.Transaction, rule: RuleSnapshot): Promis
   return rowCount > 0;
 }
 
+/**
+ * Keeps rules and tasks of a subject apart until the transaction ends: without it a rule and a task that are stored at
+ * the same time would not see each other, and the task would never be judged by the rule. Tasks share the lock.
+ */
+export async function lockRules(tx: Knex.Transaction, subject: string, by: 'rule' | 'task'): Promise<void> {
+  const lock = by === 'rule' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  await tx.raw(`select ${lock}(hashtextextended(?, 0))`, [`rules of ${subject}`]);
+}
+
 /** The rules of a subject that are enabled. */
 export async function findActiveRules(db: Knex, subject: string): Promise<StoredRule[]> {
   return db('alarm_rules')

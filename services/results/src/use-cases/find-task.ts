@@ -1,7 +1,9 @@
 import { fail } from '@vision/contracts/errors';
+import { inTransaction } from '@vision/shared/db/transaction';
 import { findReadableTask, saveTaskView } from '../db/task-views.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
+import { learnTask } from './learn-task.ts';
 
 /**
  * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of
@@ -20,7 +22,7 @@ export async function findTask(
   const asked = await taskOwners.find(subject, taskId);
   if (asked === undefined) throw taskNotFound();
   if (asked === 'image') throw notVideoTask();
-  await saveTaskView(db, asked);
+  await inTransaction(db, (tx) => learnTask(tx, asked));
   const learnt = await findReadableTask(db, { taskId, subject, endPatienceMs });
   if (!learnt) throw taskNotFound();
   return unexpired(learnt);

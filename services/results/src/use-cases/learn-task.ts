@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { judgeTask } from '../db/alarm-rules.ts';
+import { judgeTask, lockRules } from '../db/alarm-rules.ts';
 import { saveTaskView } from '../db/task-views.ts';
 import type { TaskView } from '../domain/task-view.ts';
 
@@ -8,5 +8,6 @@ import type { TaskView } from '../domain/task-view.ts';
  * matter. Returns whether the task is to be folded now.
  */
 export async function learnTask(tx: Knex.Transaction, task: TaskView): Promise<boolean> {
+  await lockRules(tx, task.subject, 'task');
   return (await saveTaskView(tx, task)) && (await judgeTask(tx, task.task_id));
 }

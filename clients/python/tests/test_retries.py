@@ -8,6 +8,7 @@ from uuid import UUID
 import httpx
 import pytest
 from vision_client import VisionClient, VisionError
+from vision_client.models import MissedEvents, WebhookEndpointEvent
 
 TASK = {
     "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
@@ -195,7 +196,7 @@ def logged_event(event):
 
 
 def test_events_continue_behind_the_last_one(script):
-    unknown = logged(2, "task.paused", {"colour": "red"})
+    unknown = logged(2, "task.paused")
     service = script(
         events("retry: 1\n\n:\nid: c0\n\n" + logged_event(logged(1)) + logged_event(unknown)),
         broken,
@@ -206,6 +207,23 @@ def test_events_continue_behind_the_last_one(script):
         assert log.cursor == "c3"
     assert [received.headers.get("last-event-id") for received in service.received] == [None, "c2", "c2"]
     assert {received.path for received in service.received} == {"/v1/vision/events/stream?types=task.running"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "model"),
+    [
+        ("webhook_endpoint.disabled", {"endpoint_id": "hook", "reason": "gone"}, WebhookEndpointEvent),
+        ("mqtt_endpoint.disabled", {"endpoint_id": "broker", "reason": "failing"}, WebhookEndpointEvent),
+        ("events.missed", {"endpoint_id": "hook", "first_sequence": 3, "last_sequence": 5}, MissedEvents),
+    ],
+)
+def test_events_that_are_about_no_task_are_given_too(script, kind, data, model):
+    service = script(events("retry: 1\n\n" + logged_event(logged(1, kind, data))))
+    with VisionClient(service.url, "vk_1") as vision, vision.events() as log:
+        event = next(log)
+    assert isinstance(event, model)
+    assert event.type == kind
+    assert event.data.model_dump(exclude_none=True) == data
 
 
 def test_events_from_pages_begin_with_the_next_one(script):

@@ -45,7 +45,7 @@ export function createWebhookTools(config: Config): WebhookTools | undefined {
     box: createSecretBox(keys),
     keyVersion: current.version,
     rules: { policy, allowsHttp: config.WEBHOOK_ALLOW_HTTP },
-    post: createPostWebhook({
+    http: createPostWebhook({
       policy,
       connectMs: config.WEBHOOK_CONNECT_MS,
       totalMs: config.WEBHOOK_TIMEOUT_MS,

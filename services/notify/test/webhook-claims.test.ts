@@ -7,6 +7,9 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { migrations } from '../src/db/migrations/list.ts';
 import { claimDeliveries } from '../src/db/webhook-deliveries.ts';
+import type { ClaimedDelivery } from '../src/db/webhook-deliveries.ts';
+import { createHostPace } from '../src/domain/host-pace.ts';
+import type { HostPace } from '../src/domain/host-pace.ts';
 import { sealFor } from '../src/domain/webhook-box.ts';
 import { createSignals } from '../src/signals.ts';
 import { attemptDelivery } from '../src/use-cases/attempt-delivery.ts';
@@ -105,35 +108,55 @@ async function claimedWebhook() {
     `insert into events (subject, position, event_id, type, occurred_at, data)
      select subject, position, event_id, type, now(), '{}' from webhook_deliveries`,
   );
-  const busy = { endpoints: new Map<string, number>(), subjects: new Map<string, number>() };
-  const [claim] = await claimDeliveries(database.db, {
-    limit: 1,
-    leaseMs: 60_000,
-    perEndpoint: 1,
-    perSubject: 1,
-    busy,
-  });
-  if (!claim) throw new Error('nothing is due');
+  const claimNext = async () => {
+    const busy = { endpoints: new Map<string, number>(), subjects: new Map<string, number>() };
+    const bounds = { limit: 1, leaseMs: 60_000, perEndpoint: 1, perSubject: 1, busy };
+    const [claim] = await claimDeliveries(database.db, bounds);
+    if (!claim) throw new Error('nothing is due');
+    return claim;
+  };
   const sent: string[] = [];
   const webhooks = {
     box: secrets,
     rules: { policy: createAddressPolicy([], { isAllowedPort: () => true }), allowsHttp: false },
-    post: ({ url }: { url: { host: string } }) => {
-      sent.push(url.host);
-      return Promise.resolve({ outcome: 'delivered', status: 204 });
+    http: {
+      resolve: () => Promise.resolve({ address: '192.0.2.7' }),
+      post: ({ url }: { url: { host: string } }) => {
+        sent.push(url.host);
+        return Promise.resolve({ outcome: 'delivered', status: 204 });
+      },
     },
   } as unknown as WebhookTools;
   const deps = { db: database.db, signals: createSignals(createLogger('notify', 'silent')), webhooks };
-  const attempt = () =>
-    attemptDelivery(deps, claim, { pace: { delayOf: () => 1 }, signal: AbortSignal.timeout(30_000) });
-  return { key, attempt, sent };
+  const attempt = (claim: ClaimedDelivery, pace: HostPace = { delayOf: () => 1 }) =>
+    attemptDelivery(deps, claim, { pace, signal: AbortSignal.timeout(30_000) });
+  return { key, claim: await claimNext(), claimNext, attempt, sent };
 }
 
 test('a webhook that waited for the pace of its host goes to the address that its endpoint has then', async () => {
-  const { key, attempt, sent } = await claimedWebhook();
+  const { key, claim, claimNext, attempt, sent } = await claimedWebhook();
   await database.db('webhook_endpoints').update({ url_box: urlOf(key, 'second') });
-  await attempt();
+  await attempt(claim);
+  expect(sent).toEqual([]);
+  await attempt(await claimNext());
   expect(sent).toEqual(['second.example.org']);
+});
+
+test('webhooks to one machine keep one pace, whatever names it has', async () => {
+  const paces = createHostPace(1, () => 0);
+  const waits: number[] = [];
+  const pace: HostPace = {
+    delayOf: (host) => {
+      waits.push(paces.delayOf(host));
+      return 0;
+    },
+  };
+  for (const host of ['first.example.org', 'second.example.org']) {
+    const { claim, attempt } = await claimedWebhook();
+    await attempt({ ...claim, host }, pace);
+    for (const table of ['webhook_endpoints', 'events']) await database.db(table).delete();
+  }
+  expect(waits).toEqual([0, 0, 0, 1_000]);
 });
 
 test.each([
@@ -142,8 +165,8 @@ test.each([
   ['task was deleted', () => database.db('events').delete()],
   ['webhook was claimed again', () => database.db('webhook_deliveries').increment('attempt', 1)],
 ])('a webhook that waited for the pace of its host is not sent when its %s meanwhile', async (_what, change) => {
-  const { attempt, sent } = await claimedWebhook();
+  const { claim, attempt, sent } = await claimedWebhook();
   await change();
-  await attempt();
+  await attempt(claim);
   expect(sent).toEqual([]);
 });

@@ -9,22 +9,31 @@ import { retryAfterOf } from '../domain/delivery.ts';
 import type { Answer, AttemptOutcome } from '../domain/delivery.ts';
 import type { WebhookUrl } from '../domain/webhook-url.ts';
 
-interface WebhookRequest {
+interface WebhookTarget {
   url: WebhookUrl;
-  headers: Record<string, string>;
-  body: string;
-  /** Ends the request; it then rejects with the reason of the signal. */
+  /** Ends the work; it then rejects with the reason of the signal. */
   signal: AbortSignal;
 }
 
-/** Sends one webhook. Never rejects for what a receiver does. @throws the reason of the signal. */
-export type PostWebhook = (request: WebhookRequest) => Promise<Answer>;
+interface WebhookRequest extends WebhookTarget {
+  /** Where it goes, as `resolve` said just now. */
+  address: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Sends webhooks. Never rejects for what a receiver or its name server does. @throws the reason of the signal. */
+export interface PostWebhook {
+  /** The one address to which a request is going to be sent, or why there is none. */
+  resolve: (target: WebhookTarget) => Promise<{ address: string } | Answer>;
+  post: (request: WebhookRequest) => Promise<Answer>;
+}
 
 export interface PostOptions {
   policy: AddressPolicy;
   /** Longest time for the name, and for the connection with its TLS handshake. */
   connectMs: number;
-  /** Longest time for everything up to the head of the answer. */
+  /** Longest time of a request up to the head of the answer. */
   totalMs: number;
   /** Certificates to trust instead of those of Node.js. */
   ca?: string | undefined;
@@ -44,23 +53,32 @@ const MAX_HEAD_BYTES = 16 * 1024;
  * followed. No socket is left.
  */
 export function createPostWebhook(options: PostOptions): PostWebhook {
-  return async ({ url, headers, body, signal }) => {
-    const late = AbortSignal.timeout(options.totalMs);
-    const ending = AbortSignal.any([signal, late]);
-    try {
-      return await inForeignSpan(SPAN, url, () => post(options, { url, headers, body, signal: ending }));
-    } catch (error) {
-      signal.throwIfAborted();
-      return { outcome: outcomeOf(error, late.aborted) };
-    }
+  return {
+    resolve: async ({ url, signal }) => {
+      try {
+        return { address: await options.policy.resolvePinned(url, { deadlineMs: options.connectMs, signal }) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { outcome: outcomeOf(error, false) };
+      }
+    },
+    post: async ({ signal, ...request }) => {
+      const late = AbortSignal.timeout(options.totalMs);
+      const ending = AbortSignal.any([signal, late]);
+      try {
+        return await inForeignSpan(SPAN, request.url, () => post(options, { ...request, signal: ending }));
+      } catch (error) {
+        signal.throwIfAborted();
+        return { outcome: outcomeOf(error, late.aborted) };
+      }
+    },
   };
 }
 
 async function post(options: PostOptions, asked: WebhookRequest): Promise<Answer> {
   const { url, signal } = asked;
-  const address = await options.policy.resolvePinned(url, { deadlineMs: options.connectMs, signal });
   signal.throwIfAborted();
-  const sending = send(options, asked, address);
+  const sending = send(options, asked);
   // Errors after the answer, and those that ending it makes.
   sending.on('error', () => undefined);
   const onAbort = () => sending.destroy(signal.reason as Error);
@@ -80,7 +98,7 @@ async function post(options: PostOptions, asked: WebhookRequest): Promise<Answer
   }
 }
 
-function send({ ca }: PostOptions, { url, headers, body }: WebhookRequest, address: string): ClientRequest {
+function send({ ca }: PostOptions, { url, address, headers, body }: WebhookRequest): ClientRequest {
   const start = url.scheme === 'https' ? httpsRequest : httpRequest;
   const sending = start({
     // The address that was checked; the name appears only in Host and in the TLS handshake.

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { SecretBox } from '@vision/shared/secret-box';
-import { dropDelivery, readClaim } from '../db/webhook-deliveries.ts';
+import { dropDelivery, readClaim, releaseDelivery } from '../db/webhook-deliveries.ts';
 import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
 import { eventBody } from '../domain/event.ts';
 import type { LoggedEvent } from '../domain/event.ts';
@@ -23,9 +23,12 @@ interface AttemptOptions {
 export async function attemptDelivery(
   deps: AttemptDeps,
   claim: ClaimedDelivery,
-  { pace, signal }: AttemptOptions,
+  options: AttemptOptions,
 ): Promise<void> {
-  const claimed = await inTurn(deps, claim, { pace, signal });
+  const begun = performance.now();
+  const target = await targetOf(deps.webhooks, claim, options.signal);
+  const lookupMs = performance.now() - begun;
+  const claimed = 'address' in target ? await inTurn(deps, claim, target.address, options) : claim;
   if (!claimed) return;
   const event = eventOf(claimed);
   if (!event) {
@@ -33,41 +36,73 @@ export async function attemptDelivery(
     if (await dropDelivery(deps.db, claimed)) deps.signals.deliveriesDropped('event_removed', 1);
     return;
   }
-  const body = JSON.stringify(eventBody(event));
   const at = new Date();
-  const began = performance.now();
-  const answer = await send(deps.webhooks, claimed, { body, at, signal });
+  const sent = performance.now();
+  const answer =
+    'address' in target ? await send(deps.webhooks, claimed, { ...target, ...options, event, at }) : target;
   crashPoint('notify.webhook_sent');
-  const attempt = { at: at.toISOString(), duration_ms: Math.round(performance.now() - began) };
+  const attempt = { at: at.toISOString(), duration_ms: Math.round(lookupMs + performance.now() - sent) };
   await recordAttempt(deps, claimed, { answer, attempt, occurredAt: event.occurred_at });
 }
 
-/** Waits for the pace of the host. Meanwhile the endpoint may have been changed or deleted, or its key revoked. */
-async function inTurn(
-  { db }: AttemptDeps,
+interface Target {
+  url: WebhookUrl;
+  address: string;
+}
+
+async function targetOf(
+  { box, rules, http }: WebhookTools,
   claim: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Target | Answer> {
+  const url = urlOf(box, rules, claim);
+  // The address is one that the rules do not allow any more.
+  if (!url) return { outcome: 'unreachable' };
+  const found = await http.resolve({ url, signal });
+  return 'address' in found ? { url, ...found } : found;
+}
+
+/**
+ * Waits for the pace of the host, by its name and by its address: many names may lead to one machine, and one name to
+ * many. Meanwhile the endpoint may have been changed or deleted, or its key revoked.
+ */
+async function inTurn(
+  { db, webhooks: { box } }: AttemptDeps,
+  claim: ClaimedDelivery,
+  address: string,
   { pace, signal }: AttemptOptions,
 ): Promise<ClaimedDelivery | undefined> {
-  const waitMs = pace.delayOf(claim.host);
+  const waitMs = Math.max(...[...new Set([claim.host, address])].map(pace.delayOf));
   if (waitMs === 0) return claim;
   await delay(waitMs, undefined, { signal });
-  return readClaim(db, claim);
+  const claimed = await readClaim(db, claim);
+  if (!claimed || textOf(box, claimed) === textOf(box, claim)) return claimed;
+  // It goes elsewhere now, in the turn of that host.
+  await releaseDelivery(db, claimed);
+  return undefined;
+}
+
+interface Sending extends Target {
+  event: LoggedEvent;
+  at: Date;
+  signal: AbortSignal;
 }
 
 async function send(
-  { box, rules, post }: WebhookTools,
+  { box, http }: WebhookTools,
   claimed: ClaimedDelivery,
-  { body, at, signal }: { body: string; at: Date; signal: AbortSignal },
+  { url, address, event, at, signal }: Sending,
 ): Promise<Answer> {
-  const url = urlOf(box, rules, claimed);
-  // The address is one that the rules do not allow any more.
-  if (!url) return { outcome: 'unreachable' };
+  const body = JSON.stringify(eventBody(event));
   const headers = signedHeaders(secretsOf(box, claimed), { id: claimed.event_id, at, body });
-  return post({ url, headers, body, signal });
+  return http.post({ url, address, headers, body, signal });
 }
 
+const textOf = (box: SecretBox, claimed: ClaimedDelivery): string =>
+  openOf(box, claimed.endpoint_key, 'url', claimed.url_box);
+
 function urlOf(box: SecretBox, rules: WebhookTools['rules'], claimed: ClaimedDelivery): WebhookUrl | undefined {
-  const text = openOf(box, claimed.endpoint_key, 'url', claimed.url_box);
+  const text = textOf(box, claimed);
   try {
     return parseWebhookUrl(text, rules);
   } catch {
@@ -82,7 +117,7 @@ function secretsOf(box: SecretBox, { endpoint_key, secret_box, old_secret_box }:
 }
 
 /** Headers of Standard Webhooks 1.0, with one signature for each secret. */
-function signedHeaders(
+export function signedHeaders(
   secrets: string[],
   { id, at, body }: { id: string; at: Date; body: string },
 ): Record<string, string> {

@@ -47,7 +47,7 @@ export interface WebhookTools {
   /** Version of the key that encrypts. */
   keyVersion: number;
   rules: WebhookRules;
-  post: PostWebhook;
+  http: PostWebhook;
   mqtt: { rules: MqttRules; connect: ConnectMqtt };
 }
 

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { startNotify, task } from './support.ts';
+import { lockLog } from '../src/db/event-log.ts';
+import { markDeleted } from '../src/db/task-states.ts';
+import { createSignals } from '../src/signals.ts';
+import { logTask } from '../src/use-cases/log-task.ts';
+import { logger, startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
 
 let notify: TestNotify;
@@ -35,6 +39,27 @@ test('removes the events of a deleted task, and leaves those of other tasks and 
   expect(await eventsOf(`?cursor=${resume}`, subject)).toEqual(['task.running', 'task.failed']);
   // The event behind which this reader goes on was removed and not lost.
   expect(await eventsOf(`?cursor=${last}`, subject)).toEqual(['task.failed']);
+});
+
+test('a state that is logged while its task is being deleted waits, and is not logged', async () => {
+  const { subject, deleted } = await logged();
+  const { db } = notify.database;
+  const deletion = await db.transaction();
+  await lockLog(deletion, subject);
+  const deps = { settings: { eventDays: 30, retentionBatch: 10 }, signals: createSignals(logger) };
+  const logging = logTask({ ...deps, wakeWebhooks: () => undefined }, task({ ...deleted, version: 3 }), (work) =>
+    db.transaction(work),
+  );
+  await until(async () => {
+    const { rows } = await db.raw<{ rows: object[] }>(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    );
+    return rows.length > 0;
+  });
+  await markDeleted(deletion, { task_id: deleted.task_id, subject, deleted_at: new Date().toISOString() });
+  await deletion.commit();
+  await logging;
+  expect(await states(deleted.task_id)).toMatchObject([{ status: 'deleted' }]);
 });
 
 test('a stream that resumes by an old cursor skips the deleted task, and one that is open goes on', async () => {

@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => notify.stop());
 
 test.each([
-  ['without TLS', { url: 'http://broker.example.org' }, 'mqtt_url_invalid'],
+  ['of another scheme', { url: 'http://broker.example.org' }, 'mqtt_url_invalid'],
+  ['without TLS', { url: 'mqtt://broker.example.org:8883' }, 'mqtt_url_invalid'],
   ['with a user in the address', { url: 'mqtts://a:b@broker.example.org' }, 'mqtt_url_invalid'],
   ['with a path', { url: 'mqtts://broker.example.org/topic' }, 'mqtt_url_invalid'],
   ['inside', { url: 'mqtts://10.0.0.1' }, 'mqtt_url_invalid'],

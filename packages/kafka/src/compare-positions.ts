@@ -1,7 +1,7 @@
 import type { KafkaClient } from './kafka.ts';
 import type { Places } from './places.ts';
 import { readPositions } from './positions.ts';
-import { rewind } from './progress.ts';
+import { beginningOf, beginsAnew, rewind } from './progress.ts';
 import type { ProgressDeps } from './progress.ts';
 
 /**
@@ -15,10 +15,14 @@ export async function comparePositions(deps: ProgressDeps): Promise<void> {
   const rows = await readPositions(db, kafka.nameOf(groupId));
   for (const [key, place] of places.all()) {
     // What moved meanwhile was compared when it moved.
-    if (place.isBusy || place.leftOff !== before.get(key)) continue;
+    const hasMoved = () => place.isBusy || place.leftOff !== before.get(key);
     const row = rows.get(key);
-    if (row === undefined ? place.hasRow : row < place.leftOff) rewind(deps, place, row);
-    else if (row !== undefined) place.hasRow = true;
+    if (hasMoved() || (row === undefined && !place.hasRow)) continue;
+    const goTo = row ?? (await beginningOf(deps, place));
+    if (hasMoved()) continue;
+    if (goTo < place.leftOff) rewind(deps, place, row, goTo);
+    else if (row === undefined) beginsAnew(place);
+    else place.hasRow = true;
   }
 }
 

@@ -25,6 +25,11 @@ export interface ConsumerOptions {
   subscriptions: Subscription[];
   /** The process should end with a failure: this consumer cannot go on in it. */
   onFatal: (error: Error) => void;
+  /**
+   * The handlers make again, from records of any age, what a database has lost: a partition without a row in it is read
+   * from the earliest record, not from where the group has committed.
+   */
+  rebuilds?: boolean;
   /** How often the positions of partitions at rest are compared with the database. */
   compareMs?: number;
   /** Partitions that are worked on at the same time. */
@@ -37,11 +42,11 @@ export interface ConsumerOptions {
  * of the producer is active in the handler.
  */
 export function createConsumer(options: ConsumerOptions): EventConsumer {
-  const { db, kafka, groupId, subscriptions, onFatal, concurrency = 3, compareMs } = options;
+  const { db, kafka, groupId, subscriptions, onFatal, concurrency = 3, rebuilds, compareMs } = options;
   const topicOf = new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic]));
   const byType = indexByType(subscriptions);
   const topics = [...new Set(topicOf.values())];
-  return createEventConsumer({ db, kafka, groupId, topics, onFatal, compareMs }, (tools) => {
+  return createEventConsumer({ db, kafka, groupId, topics, onFatal, rebuilds, compareMs }, (tools) => {
     const delivery = { ...tools, kafka, groupId, byType, topicOf };
     return {
       partitionsConsumedConcurrently: concurrency,

@@ -40,6 +40,7 @@ export interface EventConsumerOptions {
   /** What this member tells publishers that it reads (`group-features.ts`). */
   features?: readonly string[] | undefined;
   onFatal: (error: Error) => void;
+  rebuilds?: boolean | undefined;
   /** How often the positions of partitions at rest are compared with their rows. */
   compareMs?: number | undefined;
 }
@@ -60,16 +61,16 @@ export interface ConsumerTools {
 
 /** A supervised member of a consumer group around the way in which events are worked on. */
 export function createEventConsumer(
-  { db, kafka, groupId, topics, features, onFatal, compareMs = 15_000 }: EventConsumerOptions,
+  { db, kafka, groupId, topics, features, onFatal, rebuilds = false, compareMs = 15_000 }: EventConsumerOptions,
   workWith: (tools: ConsumerTools) => ConsumerRunConfig,
 ): EventConsumer {
   const stopping = new AbortController();
   const producer = createProducer(kafka);
   const signals = consumerSignals(groupId);
   const settlements = createSettlements();
-  const places = createPlaces();
+  const places = createPlaces({ expectsRows: rebuilds });
   const progressed = () => supervisor.progressed();
-  const progress = () => ({ db, kafka, groupId, places, control: supervisor.control, signals });
+  const progress = () => ({ db, kafka, groupId, places, rebuilds, control: supervisor.control, signals });
   const pass: ConsumerTools['pass'] = (records, work, retries) => passRecords(progress(), records, work, retries);
   const run = workWith({ producer, signals, settlements, signal: stopping.signal, pass, progressed });
   const supervisor = createSupervisor({ kafka, groupId, topics, features, signals, places, onFatal, run });

@@ -50,8 +50,12 @@ export interface Places {
   learn: (partition: Partition, committed: bigint) => void;
 }
 
-/** The memory of one member of a group. */
-export function createPlaces(): Places {
+/**
+ * The memory of one member of a group. `expectsRows`: a partition without a row is one whose row was lost, until the
+ * opposite is known.
+ */
+export function createPlaces({ expectsRows = false }: { expectsRows?: boolean } = {}): Places {
+  const newPlace = (partition: Partition, first: bigint) => placeAt(partition, first, expectsRows);
   const places = new Map<string, Place>();
   let unknown: Partition[] = [];
   return {
@@ -113,13 +117,13 @@ export function sendTo(place: Place, offset: bigint): void {
   delete place.holeUpTo;
 }
 
-const newPlace = ({ topic, partition }: Partition, first: bigint): Place => ({
+const placeAt = ({ topic, partition }: Partition, first: bigint, hasRow: boolean): Place => ({
   topic,
   partition,
   beganAt: first,
   leftOff: first,
   emptyUpTo: first,
-  hasRow: false,
+  hasRow,
   isBusy: false,
   isStale: false,
 });

@@ -22,7 +22,7 @@ export interface Span {
 
 /** What the reader of a partition knows of its row. */
 export interface KnownRow {
-  /** It has moved the row since the group gave it the partition, so the row has to be there. */
+  /** It has moved the row since the group gave it the partition, or there has to be one for another reason. */
   hasRow: boolean;
   /** A row ahead of the reader that was looked into: its records are handled again, or those of a new log. */
   accepted?: { row: bigint; how: 'repeated' | 'log_restarted' };

@@ -37,6 +37,8 @@ export interface ProgressDeps {
   kafka: KafkaClient;
   groupId: string;
   places: Places;
+  /** A partition without a row is read from its earliest record. */
+  rebuilds?: boolean;
   control: ConsumerControl;
   signals: ConsumerSignals;
 }
@@ -149,7 +151,10 @@ async function judgeRow(
 ): Promise<'sought' | 'accepted'> {
   const { topic, partition } = records;
   const place = deps.places.at(records);
-  if (row === undefined || row < from) return rewind(deps, place, row);
+  if (row === undefined || row < from) {
+    const beginning = row ?? (await beginningOf(deps, place));
+    return beginning === from ? beginsAnew(place) : rewind(deps, place, row, beginning);
+  }
   const facts = { ...positionOf(deps, records), from: String(from), row: String(row) };
   // Only a member of the group goes on: one that lost the partition fails here and joins anew.
   await deps.control.commit(topic, partition, from);
@@ -180,8 +185,19 @@ function tellLostLog({ kafka, signals }: ProgressDeps, found: LostLog, facts: ob
   kafka.logger.error(facts, found === 'truncated' ? lost : anew);
 }
 
-/** The row is behind, or gone: its database lost commits. The member goes back to where the row is. */
-export function rewind(deps: ProgressDeps, place: Place, row: bigint | undefined): 'sought' {
+/** Where a partition is read from whose row is gone. */
+export async function beginningOf({ kafka, rebuilds }: ProgressDeps, place: Place): Promise<bigint> {
+  return rebuilds ? (await boundsOfLog(kafka, place.topic, place.partition)).low : place.beganAt;
+}
+
+/** There was no row, and nothing is to be read again. */
+export function beginsAnew(place: Place): 'accepted' {
+  place.hasRow = false;
+  return 'accepted';
+}
+
+/** The row is behind, or gone: its database lost commits. The member goes back to where the row is, or to `goTo`. */
+export function rewind(deps: ProgressDeps, place: Place, row: bigint | undefined, goTo: bigint): 'sought' {
   deps.signals.rewound();
   deps.kafka.logger.error(
     { ...positionOf(deps, place), from: String(place.leftOff), row: row === undefined ? null : String(row) },
@@ -190,7 +206,7 @@ export function rewind(deps: ProgressDeps, place: Place, row: bigint | undefined
   place.hasRow = row !== undefined;
   // A second loss on the way back may begin further ahead than the first one ends.
   if (place.rereadUpTo === undefined || place.rereadUpTo < place.leftOff) place.rereadUpTo = place.leftOff;
-  return send(deps, place, row ?? place.beganAt);
+  return send(deps, place, goTo);
 }
 
 function send({ control }: ProgressDeps, place: Place, offset: bigint): 'sought' {

@@ -78,7 +78,7 @@ const onFatal = (error: Error) => {
   throw error;
 };
 const kinds = {
-  single: (compareMs: number) =>
+  single: (compareMs: number, options: { rebuilds?: boolean; compareMs?: number } = {}) =>
     createConsumer({
       db: database.db,
       kafka: client,
@@ -88,6 +88,7 @@ const kinds = {
       ],
       onFatal,
       compareMs,
+      ...options,
     }),
   batch: (compareMs: number) =>
     createBatchConsumer({
@@ -375,4 +376,34 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await until(async () => (await effects()).length === 3);
     expect(await listDlq(kafka.client, topic)).toEqual([]);
   });
+});
+
+test('hands on records from the earliest one when its database is empty and can be made again', async () => {
+  const begin = (options: { rebuilds?: boolean; compareMs?: number } = {}) => {
+    const consumer = kinds.single(600_000, options);
+    consumers.push(consumer);
+    consumer.start();
+    return consumer;
+  };
+  await publish(upTo(4));
+  await begin().settled('id-4');
+  await stopConsumers();
+  await database.db.raw('truncate effects, consumer_positions');
+  await atBroker(async (admin) => {
+    await admin.fetchTopicOffsets(client.nameOf(topic));
+    await admin.deleteTopicRecords({ topic: client.nameOf(topic), partitions: [{ partition: 0, offset: '1' }] });
+  });
+  // Nothing new arrives: the partition is at rest where the group has committed.
+  begin({ rebuilds: true, compareMs: 200 });
+  await until(async () => (await effects()).length === 3);
+  expect(await effects()).toEqual([2, 3, 4]);
+  await publish([5]);
+  await until(async () => (await effects()).includes(5));
+  await stopConsumers();
+  await database.db.raw('truncate effects, consumer_positions');
+  await publish([6]);
+  const next = begin({ rebuilds: true });
+  await next.settled('id-6');
+  expect(await effects()).toEqual([2, 3, 4, 5, 6]);
+  expect(await row()).toBe(6);
 });

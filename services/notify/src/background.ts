@@ -17,6 +17,7 @@ import { SOME_DUE } from './db/webhook-deliveries.ts';
 import { createDeliverer } from './use-cases/deliver-webhooks.ts';
 import type { Deps, WebhookTools } from './use-cases/deps.ts';
 import { dispatchEvents } from './use-cases/dispatch-events.ts';
+import { repeatRules } from './use-cases/repeat-rules.ts';
 import { removeDeletedEndpoints } from './use-cases/remove-deleted-endpoints.ts';
 import { resealBrokers } from './use-cases/reseal-brokers.ts';
 import { resealWebhooks } from './use-cases/reseal-webhooks.ts';
@@ -80,6 +81,7 @@ export function createBackground(deps: Deps, { config, logger, ...bells }: Backg
     logger,
     run: async () => {
       await runRetention(deps);
+      await repeatRules(deps);
       return 0;
     },
   });

@@ -53,8 +53,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs: keptMs(config) });
-  const [webhookBell, mqttBell] = [createBell(), createBell()];
-  const busy = createBusyCounts();
+  const [webhookBell, mqttBell, busy] = [createBell(), createBell(), createBusyCounts()];
 
   const deps: Deps = {
     db,
@@ -71,7 +70,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     wakeMqtt: mqttBell.ring,
     settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
   };
-  const consumer = createConsumer({ db, kafka, groupId: 'notify', subscriptions: subscriptions(deps), onFatal });
+  const reading = { db, kafka, onFatal, rebuilds: true };
+  const consumer = createConsumer({ ...reading, groupId: 'notify', subscriptions: subscriptions(deps) });
   const background = createBackground(deps, { config, logger, webhookBell, mqttBell });
 
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { until } from '@vision/shared/testing/until';
+import { repeatRules } from '../src/use-cases/repeat-rules.ts';
 import { alarm, startNotify } from './support.ts';
 import type { TestNotify } from './support.ts';
 
@@ -155,6 +156,27 @@ test('a rule counts the verdicts of its own alarms of seven days', async () => {
   for (const [index, verdict] of verdicts.entries())
     await notify.call('PUT', `/v1/vision/alarms/${alarms[index]?.alarm_id}/review`, subject, { verdict });
   expect(await get(subject, '/yard')).toMatchObject([200, { verdicts: { none: 1, confirmed: 2, false_alarm: 1 } }]);
+});
+
+test('every rule is published once a day as it is, a deleted one is not', async () => {
+  const subject = newSubject();
+  const { db } = notify.database;
+  for (const id of ['yard', 'gate', 'gone']) await put(subject, id);
+  expect(await remove(subject, 'gone')).toBe(204);
+  const before = await published(subject);
+  const rules = () => db('alarm_rules').where({ subject });
+  const deps = { db, wakeRelay: () => undefined };
+  await repeatRules(deps);
+  expect(await published(subject)).toEqual(before);
+  await rules().update({ published_at: db.raw(`now() - interval '25 hours'`) });
+  await Promise.all([repeatRules(deps), repeatRules(deps)]);
+  await repeatRules(deps);
+  const again = (await published(subject)).slice(before.length);
+  expect(again).toHaveLength(2);
+  for (const id of ['yard', 'gate']) {
+    const known = before.find(({ rule_id: one }) => one === id);
+    expect(again.find(({ rule_id: one }) => one === id)).toEqual(known);
+  }
 });
 
 test('retention forgets rules that were deleted long ago', async () => {

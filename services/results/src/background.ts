@@ -72,9 +72,10 @@ export function createBackground(
     concurrency: 4,
   });
   const consumer = { db: deps.db, kafka, onFatal };
-  const tasks = createConsumer({ ...consumer, groupId: 'results-tasks', subscriptions: subscriptions(deps) });
+  const again = { ...consumer, rebuilds: true };
+  const tasks = createConsumer({ ...again, groupId: 'results-tasks', subscriptions: subscriptions(deps) });
   const jobs = createConsumer({ ...consumer, groupId: 'results-jobs', subscriptions: jobSubscriptions() });
-  const rules = createConsumer({ ...consumer, groupId: 'results-rules', subscriptions: ruleSubscriptions(deps) });
+  const rules = createConsumer({ ...again, groupId: 'results-rules', subscriptions: ruleSubscriptions(deps) });
   const retention = createPoller({
     name: 'retention',
     intervalMs: config.RETENTION_INTERVAL_MS,

@@ -108,6 +108,19 @@ export async function saveUnknownRule(
   return rows[0];
 }
 
+/** Takes up to `limit` rules that were published last more than `hours` ago, and notes that they are published now. */
+export async function claimUnpublished(tx: Knex.Transaction, hours: number, limit: number): Promise<StoredRule[]> {
+  const { rows } = await tx.raw<{ rows: StoredRule[] }>(
+    `update alarm_rules set published_at = now() where (subject, rule_id) in (
+       select subject, rule_id from alarm_rules
+        where deleted_at is null and published_at < now() - make_interval(hours => :hours)
+        order by published_at limit :limit for update skip locked)
+     returning *`,
+    { hours, limit },
+  );
+  return rows;
+}
+
 /** Forgets up to `limit` rules that were deleted more than `days` ago. @returns how many */
 export async function removeOldRules(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(

@@ -1,4 +1,5 @@
 import type { RuleSchedule, RuleScope, RuleWhen } from '@vision/contracts/alarm-rules';
+import { ruleChanged } from '@vision/contracts/rule-events';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { fail } from '@vision/contracts/errors';
 
@@ -43,8 +44,11 @@ export const UNKNOWN_DEFINITION = definitionText({
 
 export const definitionOf = ({ definition }: StoredRule) => JSON.parse(definition) as RuleDefinition;
 
-/** The rule as published to the service that judges by it. */
-export function ruleSnapshot(rule: StoredRule): RuleSnapshot {
+/** The event that tells the service that judges by rules how one is. */
+export const ruleEvent = (rule: StoredRule) =>
+  ({ ...ruleChanged, key: rule.subject, source: 'notify', data: ruleSnapshot(rule) }) as const;
+
+function ruleSnapshot(rule: StoredRule): RuleSnapshot {
   const { subject, rule_id, version, updated_at, deleted_at } = rule;
   return {
     subject,

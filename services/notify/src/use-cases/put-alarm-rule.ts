@@ -1,10 +1,9 @@
 import type { Knex } from 'knex';
-import { ruleChanged } from '@vision/contracts/rule-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { appendEvent } from '@vision/kafka/outbox';
 import { countRules, findRule, lockRules, renameRule, saveRule } from '../db/alarm-rules.ts';
-import { definitionText, ruleSnapshot, tooManyRules } from '../domain/alarm-rule.ts';
+import { definitionText, ruleEvent, tooManyRules } from '../domain/alarm-rule.ts';
 import type { GivenRule, StoredRule } from '../domain/alarm-rule.ts';
 import type { Deps } from './deps.ts';
 
@@ -61,6 +60,6 @@ async function put(
 
 /** Puts the rule as it is now into the outbox. The lock of the rules makes outbox and commits have one order. */
 export async function publishRule(tx: Knex.Transaction, rule: StoredRule): Promise<void> {
-  await appendEvent(tx, { ...ruleChanged, key: rule.subject, source: 'notify', data: ruleSnapshot(rule) });
+  await appendEvent(tx, ruleEvent(rule));
   crashPoint('notify.rule_stored');
 }

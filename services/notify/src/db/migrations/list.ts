@@ -10,6 +10,7 @@ import { webhookKeys } from './0005-webhook-keys.ts';
 import { mqtt } from './0006-mqtt.ts';
 import { deletedEndpoints } from './0007-deleted-endpoints.ts';
 import { removedEvents } from './0008-removed-events.ts';
+import { ruleSnapshots } from './0009-rule-snapshots.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -27,4 +28,5 @@ export const migrations: Migration[] = [
   mqtt,
   deletedEndpoints,
   removedEvents,
+  ruleSnapshots,
 ];

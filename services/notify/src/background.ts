@@ -1,12 +1,14 @@
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
-import { createLooks } from '@vision/shared/db/looks';
+import { createLooks, LOOKED_FOR_MS } from '@vision/shared/db/looks';
+import type { Look } from '@vision/shared/db/looks';
 import type { Logger } from '@vision/shared/logger';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { createLookup } from '@vision/shared/net/name-lookup';
 import { readPorts } from '@vision/shared/net/stream-ports';
 import { createSecretBox } from '@vision/shared/secret-box';
+import type { Relay } from '@vision/kafka/relay';
 import { createConnectMqtt } from './clients/connect-mqtt.ts';
 import { createPostWebhook } from './clients/post-webhook.ts';
 import { webhookCertificates } from './config.ts';
@@ -67,6 +69,7 @@ export function createWebhookTools(config: Config): WebhookTools | undefined {
 export interface BackgroundOptions {
   config: Config;
   logger: Logger;
+  relay: Pick<Relay, 'look'>;
   /** Rings when there are events or deliveries to send. */
   webhookBell: Bell;
   /** Rings when MQTT endpoints were changed. */
@@ -74,7 +77,7 @@ export interface BackgroundOptions {
 }
 
 /** Builds the loops of the service. */
-export function createBackground(deps: Deps, { config, logger, ...bells }: BackgroundOptions): Background {
+export function createBackground(deps: Deps, { config, logger, relay, ...bells }: BackgroundOptions): Background {
   const retention = createPoller({
     name: 'event-retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
@@ -85,8 +88,12 @@ export function createBackground(deps: Deps, { config, logger, ...bells }: Backg
       return 0;
     },
   });
-  const parts: Background[] = [retention, deps.watch];
-  if (deps.webhooks) parts.push(createWebhookLoops({ ...deps, webhooks: deps.webhooks }, logger, bells));
+  const { webhooks } = deps;
+  const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, bells);
+  // Results judges by a changed rule within seconds, also when no process announced it.
+  const looks = [relay.look, ...(sending?.looks ?? [])];
+  const looking = createLooks({ db: deps.db, logger, intervalMs: LOOK_MS, looks });
+  const parts: Background[] = [retention, deps.watch, looking, ...(sending ? [sending] : [])];
   return {
     start: () => parts.forEach((part) => part.start()),
     stop: async () => {
@@ -96,13 +103,17 @@ export function createBackground(deps: Deps, { config, logger, ...bells }: Backg
 }
 
 /** Pause of loops that others wake; work without a wake-up is found by the fallback queries. */
-const IDLE_MS = 30_000;
+const IDLE_MS = LOOKED_FOR_MS;
 const LOOK_MS = 2_000;
+const UPKEEP_MS = 30_000;
 
 type Bells = Pick<BackgroundOptions, 'webhookBell' | 'mqttBell'>;
 
-function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Logger, bells: Bells): Background {
-  const { db } = deps;
+function createWebhookLoops(
+  deps: Deps & { webhooks: WebhookTools },
+  logger: Logger,
+  bells: Bells,
+): Background & { looks: Look[] } {
   const deliverer = createDeliverer({ ...deps, logger, intervalMs: IDLE_MS });
   const dispatcher = createPoller({
     name: 'webhook-dispatch',
@@ -118,19 +129,9 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     },
   });
   const mqtt = createMqttServer({ ...deps, logger, bell: bells.mqttBell });
-  const looks = createLooks({
-    db,
-    logger,
-    intervalMs: LOOK_MS,
-    looks: [
-      { isSome: SOME_BEHIND, wake: dispatcher.wake },
-      { isSome: SOME_DUE, wake: deliverer.wake },
-      { isSome: SOME_MQTT_DUE, wake: mqtt.wake },
-    ],
-  });
   const upkeep = createPoller({
     name: 'webhook-upkeep',
-    intervalMs: 30_000,
+    intervalMs: UPKEEP_MS,
     logger,
     run: async () => {
       await tellWebhookState(deps);
@@ -141,8 +142,13 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
       return 0;
     },
   });
-  const pollers: Poller[] = [dispatcher, looks, upkeep];
+  const pollers: Poller[] = [dispatcher, upkeep];
   return {
+    looks: [
+      { isSome: SOME_BEHIND, wake: dispatcher.wake },
+      { isSome: SOME_DUE, wake: deliverer.wake },
+      { isSome: SOME_MQTT_DUE, wake: mqtt.wake },
+    ],
     start: () => {
       for (const poller of pollers) poller.start();
       deliverer.start();

@@ -41,8 +41,6 @@ export interface NotifyService extends RunningService {
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Pause between two queries for changed rules that no process announced; results judges by a change within seconds. */
-const RELAY_MS = 2_000;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<NotifyService> {
@@ -52,7 +50,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'notify', logger });
 
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs: keptMs(config) });
+  const relay = createRelay({ db, producer, logger, keepPublishedMs: keptMs(config) });
   const [webhookBell, mqttBell, busy] = [createBell(), createBell(), createBusyCounts()];
 
   const deps: Deps = {
@@ -72,7 +70,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
   const reading = { db, kafka, onFatal, rebuilds: true };
   const consumer = createConsumer({ ...reading, groupId: 'notify', subscriptions: subscriptions(deps) });
-  const background = createBackground(deps, { config, logger, webhookBell, mqttBell });
+  const background = createBackground(deps, { config, logger, relay, webhookBell, mqttBell });
 
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });

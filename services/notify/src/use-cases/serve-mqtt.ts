@@ -1,5 +1,6 @@
 import type { Bell } from '@vision/shared/async/bell';
 import { backoff } from '@vision/shared/async/backoff';
+import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import { createPoller } from '@vision/shared/async/poller';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { Logger } from '@vision/shared/logger';
@@ -81,7 +82,8 @@ export function createMqttServer(deps: MqttDeps): MqttServer {
 
   const poller = createPoller({
     name: 'mqtt',
-    intervalMs: INTERVAL_MS,
+    // Without a lease there is nothing to renew, and others look for endpoints that wait.
+    intervalMs: () => (held.size > 0 ? INTERVAL_MS : LOOKED_FOR_MS),
     maxBackoffMs: INTERVAL_MS,
     logger,
     bell,

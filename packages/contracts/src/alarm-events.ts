@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alarmFacts, exampleAlarmFacts } from './alarms.ts';
+import { alarmFacts, alarmImage, exampleAlarmFacts, exampleAlarmImage } from './alarms.ts';
 import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
@@ -24,6 +24,7 @@ const alarmSnapshot = z.object({
   state: z.enum(['open', 'closed']),
   ...alarmFacts,
   closed_by: closedBy.optional(),
+  snapshot: alarmImage.optional().describe('Left out by an earlier release'),
   judged_at: z.iso.datetime().describe('When the change was stored'),
 });
 
@@ -35,10 +36,10 @@ export const alarmChanged = defineEvent({
   doc: {
     sentBy: 'results',
     receivedBy: ['notify'],
-    summary: 'An alarm opened or closed: notify logs it and delivers it',
+    summary: 'An alarm opened, got an image or closed: notify logs it and delivers it',
     example: {
       alarm_id: '5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03',
-      version: 2,
+      version: 3,
       subject: 'acme',
       rule_id: 'yard-at-night',
       rule_version: 2,
@@ -49,6 +50,7 @@ export const alarmChanged = defineEvent({
       state: 'closed',
       ...exampleAlarmFacts,
       closed_by: 'cleared',
+      snapshot: exampleAlarmImage,
       judged_at: '2026-03-15T09:00:21.431Z',
     },
   },

@@ -95,8 +95,8 @@ const lineCrossed = z
   .meta({
     id: 'LineCrossed',
     description:
-      'The anchor of one object crosses a line. It must be seen on each side in two consecutive frames, without a gap ' +
-      'between them',
+      'The anchor of one object crosses a line. It must be seen in two frames on each side, without a gap between ' +
+      'them; frames in which the object is not found do not count',
   });
 
 const sourceDown = z

@@ -7,6 +7,9 @@ export const ALARM_LIMITS = { objects: 10, tracks: 20 } as const;
 
 const time = z.int().meta({ format: 'int64' });
 
+// No tuple: the types of the client for what it reads do not keep them.
+const point = z.array(z.number()).length(2);
+
 /** Kind of the rule that raised an alarm. */
 export const alarmKind = z.enum(['object_present', 'object_absent', 'line_crossed', 'source_down', 'task_ended']);
 
@@ -25,8 +28,33 @@ export const alarmEvidence = z
       .optional()
       .describe('Direction of a crossing, as seen from the first point of the line'),
     status: taskStatus.optional().describe('Final status of the task; present for `task_ended`'),
+    region: z.array(point).optional().describe('Region of the rule as it was; absent for a rule without one'),
+    line: z.array(point).optional().describe('Line of the rule as it was; present for `line_crossed`'),
   })
   .meta({ id: 'AlarmEvidence', description: 'Why an alarm was raised' });
+
+/** The image of the object that raised an alarm. */
+export const alarmImage = z
+  .object({
+    state: z
+      .enum(['available', 'pending', 'none', 'off'])
+      .describe(
+        '`available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event ' +
+          '`alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots',
+      ),
+    path: z
+      .string()
+      .optional()
+      .describe('Path of the image, to be read with your API key; present for `available` and `pending`'),
+    frame_time_ms: time.optional().describe('`frame_time_ms` of the frame that it is cut from, once it is available'),
+  })
+  .meta({ id: 'AlarmImage', description: 'Image of the object that raised an alarm' });
+
+export const exampleAlarmImage: AlarmImage = {
+  state: 'available',
+  path: '/v1/vision/tasks/019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/tracks/a1-7/snapshot',
+  frame_time_ms: 1_773_565_207_400,
+};
 
 /** What an alarm says whether a rule raised it or would have raised it. */
 export const alarmFacts = {
@@ -64,6 +92,12 @@ export const exampleAlarmFacts: AlarmFacts = {
     ],
     count: 1,
     held_ms: 2000,
+    region: [
+      [0.1, 0.4],
+      [0.9, 0.4],
+      [0.9, 1],
+      [0.1, 1],
+    ],
   },
   labels: ['person'],
   count_max: 2,
@@ -71,5 +105,6 @@ export const exampleAlarmFacts: AlarmFacts = {
 };
 
 type AlarmFacts = z.infer<z.ZodObject<typeof alarmFacts>>;
+export type AlarmImage = z.infer<typeof alarmImage>;
 export type AlarmKind = z.infer<typeof alarmKind>;
 export type AlarmEvidence = z.infer<typeof alarmEvidence>;

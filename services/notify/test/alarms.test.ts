@@ -50,7 +50,9 @@ test('logs an alarm as it opens, changes and closes, and shows it as it is now',
   });
   const now = { ...given(closed), created_at: opened.judged_at, updated_at: closed.judged_at };
   expect(items[2]?.data.alarm).toEqual(now);
-  expect((await alarmsOf(subject)).items).toEqual([{ ...now, review: { verdict: 'none' } }]);
+  expect((await alarmsOf(subject)).items).toEqual([
+    { ...now, sequence: items[0]?.sequence, review: { verdict: 'none' } },
+  ]);
 });
 
 test('versions that come again, late or in another order change nothing', async () => {

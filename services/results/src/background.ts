@@ -74,7 +74,7 @@ export function createBackground(
   const consumer = { db: deps.db, kafka, onFatal };
   const again = { ...consumer, rebuilds: true };
   const tasks = createConsumer({ ...again, groupId: 'results-tasks', subscriptions: subscriptions(deps) });
-  const jobs = createConsumer({ ...consumer, groupId: 'results-jobs', subscriptions: jobSubscriptions() });
+  const jobs = createConsumer({ ...consumer, groupId: 'results-jobs', subscriptions: jobSubscriptions(deps) });
   const rules = createConsumer({ ...again, groupId: 'results-rules', subscriptions: ruleSubscriptions(deps) });
   const retention = createPoller({
     name: 'retention',

@@ -102,7 +102,7 @@ test('publishes an alarm as it opens and as it closes, with what raised it', asy
     track_ids: ['a1-1'],
   };
   expect(received[0]).toMatchObject(alarm);
-  expect(received[1]).toMatchObject({ ...alarm, version: 2, state: 'closed', closed_ms: 4000, closed_by: 'cleared' });
+  expect(received[1]).toMatchObject({ ...alarm, version: 3, state: 'closed', closed_ms: 4000, closed_by: 'cleared' });
 });
 
 test('an alarm opens with the batch that has its frame, long before the fold is due', async () => {

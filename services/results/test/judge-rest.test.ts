@@ -45,6 +45,7 @@ async function silentTask(
     defaultMinScore: 0.5,
     sceneCode: null,
     clientRef: null,
+    snapshots: null,
     endedMs: null,
     endedForMs: null,
     hasAllFrames: false,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { closedBy } from '@vision/contracts/alarm-events';
-import { alarmFacts, exampleAlarmFacts } from '@vision/contracts/alarms';
+import { alarmFacts, alarmImage, exampleAlarmFacts, exampleAlarmImage } from '@vision/contracts/alarms';
 import { clientRef } from '@vision/contracts/create-query';
 import { alarmStates, verdicts } from '../domain/alarm.ts';
 import type { StoredAlarm } from '../domain/alarm.ts';
@@ -27,6 +27,13 @@ export const alarm = z
     state: z.enum(alarmStates).describe('`open` while the condition of the rule holds'),
     ...alarmFacts,
     closed_by: closedBy.optional(),
+    snapshot: alarmImage.optional().describe('Image of the object; absent in alarms of an earlier release'),
+    sequence: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ format: 'int64' })
+      .describe('Number of its opening in your log; absent in events, which have their own'),
     created_at: z.iso.datetime().describe('Time at which the alarm was raised'),
     updated_at: z.iso.datetime().describe('Time of its last change'),
     review: review.optional().describe('Your verdict; absent in events'),
@@ -35,7 +42,7 @@ export const alarm = z
 
 export const exampleAlarm: z.infer<typeof alarm> = {
   alarm_id: '5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03',
-  version: 2,
+  version: 3,
   rule_id: 'yard-at-night',
   rule_version: 1_773_500_000,
   task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
@@ -44,19 +51,22 @@ export const exampleAlarm: z.infer<typeof alarm> = {
   state: 'closed',
   ...exampleAlarmFacts,
   closed_by: 'cleared',
+  snapshot: exampleAlarmImage,
   created_at: '2026-03-15T09:00:06.431Z',
   updated_at: '2026-03-15T09:00:21.431Z',
 };
 
 export const exampleReviewedAlarm: z.infer<typeof alarm> = {
   ...exampleAlarm,
+  sequence: 1_773_565_206_436,
   review: { verdict: 'false_alarm', note: 'the gardener', reviewed_at: '2026-03-15T10:12:00.000Z' },
 };
 
 /** An alarm as its subject reads it. */
-export function alarmBody({ data, verdict, note, reviewed_at }: StoredAlarm): z.infer<typeof alarm> {
+export function alarmBody({ data, position, verdict, note, reviewed_at }: StoredAlarm): z.infer<typeof alarm> {
   return {
     ...(JSON.parse(data) as z.infer<typeof alarm>),
+    sequence: position,
     review: {
       verdict,
       ...(note === null ? {} : { note }),

@@ -1,13 +1,16 @@
 import { snapshotTaken, sourceChanged } from '@vision/contracts/job-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
+import type { Deps } from '../use-cases/deps.ts';
 import { storeSnapshot } from '../use-cases/store-snapshot.ts';
 import { storeSource } from '../use-cases/store-source.ts';
 
 /** Handlers of the facts that the backend publishes about jobs at work. */
-export function jobSubscriptions(): Subscription[] {
+export function jobSubscriptions({ wakeRelay }: Pick<Deps, 'wakeRelay'>): Subscription[] {
   return [
     on(sourceChanged, ({ data }, { transaction }) => transaction((tx) => storeSource({ db: tx }, data))),
-    on(snapshotTaken, ({ data }, { transaction }) => transaction((tx) => storeSnapshot({ db: tx }, data))),
+    on(snapshotTaken, async ({ data }, { transaction }) => {
+      if (await transaction((tx) => storeSnapshot({ db: tx }, data))) wakeRelay();
+    }),
   ];
 }

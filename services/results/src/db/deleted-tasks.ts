@@ -18,6 +18,7 @@ export async function findUndeleted(db: Knex, tasks: TaskOfDay[]): Promise<TaskO
          or exists (select from folds as o where o.task_id = asked.task_id)
          or exists (select from sources as s where s.task_id = asked.task_id)
          or exists (select from track_snapshots as s where s.task_id = asked.task_id)
+         or exists (select from alarm_images as a where a.task_id = asked.task_id)
          or exists (select from source_states as s where s.task_id = asked.task_id)
          or exists (select from late_frames as l where l.task_id = asked.task_id)
          or exists (select from segments as s where s.day = asked.day and s.task_id = asked.task_id)
@@ -75,7 +76,7 @@ export async function markDeleted(tx: Knex.Transaction, taskId: string): Promise
  */
 export async function removeUndated(
   db: Knex,
-  { table, taskId }: { table: 'late_frames' | 'segment_copies' | 'source_states'; taskId: string },
+  { table, taskId }: { table: 'alarm_images' | 'late_frames' | 'segment_copies' | 'source_states'; taskId: string },
   limit: number,
 ): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(

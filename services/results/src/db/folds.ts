@@ -102,7 +102,7 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
             coalesce(f.position >= i.position and f.seq >= i.max_seq, false) as "isFolded",
             (s.snapshot ->> 'sample_fps')::double precision as "sampleFps",
             v.subject, v.kind, v.status, v.default_min_score as "defaultMinScore", v.scene_code as "sceneCode",
-            v.client_ref as "clientRef", (extract(epoch from v.ended_at) * 1000)::bigint as "endedMs",
+            v.client_ref as "clientRef", v.snapshots, (extract(epoch from v.ended_at) * 1000)::bigint as "endedMs",
             extract(epoch from vision_now() - v.ended_at)::double precision * 1000 as "endedForMs",
             i.end_status is not null or (i.attempt < 0 and coalesce(v.frames_published, 0) = 0) as "hasAllFrames",
             (extract(epoch from now()) * 1000)::bigint as "nowMs"

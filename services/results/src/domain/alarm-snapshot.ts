@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import { alarmChanged } from '@vision/contracts/alarm-events';
 import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
-import type { alarmFacts, AlarmEvidence, AlarmKind } from '@vision/contracts/alarms';
+import type { alarmFacts, AlarmEvidence, AlarmImage, AlarmKind } from '@vision/contracts/alarms';
 import type { TrackedObject } from '@vision/contracts/detection';
 import type { RuleAlarm } from './fold/judging.ts';
 import type { Alarm, SeenObject } from './fold/rules/state.ts';
+import { isTrackId } from './fold/tracks.ts';
 
 type AlarmFacts = z.infer<z.ZodObject<typeof alarmFacts>>;
 
@@ -22,7 +24,7 @@ export function factsOf(taskId: string, kind: AlarmKind, alarm: Alarm): AlarmFac
 }
 
 function evidenceOf(taskId: string, { evidence }: Alarm): AlarmEvidence {
-  const { frame, objects, count, heldMs, direction, status } = evidence;
+  const { frame, objects, count, heldMs, direction, status, region, line } = evidence;
   return {
     ...(frame ? { frame_id: `${taskId}-${frame.seq}`, frame_time_ms: frame.timeMs } : {}),
     objects: objects.map(objectBody),
@@ -30,6 +32,8 @@ function evidenceOf(taskId: string, { evidence }: Alarm): AlarmEvidence {
     held_ms: heldMs,
     direction,
     status,
+    region,
+    line,
   };
 }
 
@@ -47,14 +51,50 @@ export interface AlarmedTask {
   clientRef: string | null;
   sceneCode: string | null;
   isLive: boolean;
+  /** Images of its tracks are stored. */
+  hasImages: boolean;
 }
 
-/** Versions of an alarm: it opens and closes once each. */
-const OPENED = 1;
-const CLOSED = 2;
+/** The event that tells of an alarm. */
+export const alarmEvent = (alarm: AlarmSnapshot) =>
+  ({ ...alarmChanged, key: alarm.task_id, source: 'results', data: alarm }) as const;
 
-/** The event of a change of an alarm, judged at this time (Unix milliseconds). */
-export function alarmSnapshotOf(task: AlarmedTask, change: RuleAlarm, judgedMs: number): AlarmSnapshot {
+/** Versions of an alarm: it opens and closes once each, and its image is stored once, at any time. */
+const OPENED = 1;
+const CLOSED = 3;
+
+/** The image of an alarm that was announced without it: an alarm that is open, and one that has closed. */
+export const withImage = (alarm: AlarmSnapshot, snapshot: AlarmImage, storedMs: number): AlarmSnapshot => ({
+  ...alarm,
+  version: alarm.version + 1,
+  snapshot,
+  judged_at: new Date(storedMs).toISOString(),
+});
+
+/** The track whose image shows what raised an alarm; undefined when no object did. */
+export const imageTrackOf = ({ evidence }: Alarm): string | undefined =>
+  evidence.objects.find(({ trackId }) => isTrackId(trackId))?.trackId;
+
+/** What an alarm says of the image of this track; `stored` is the frame time of the one that is stored. */
+export function alarmImageOf(
+  { taskId, hasImages }: Pick<AlarmedTask, 'taskId' | 'hasImages'>,
+  trackId: string | undefined,
+  stored: number | undefined,
+): AlarmImage {
+  if (!hasImages) return { state: 'off' };
+  if (trackId === undefined) return { state: 'none' };
+  const path = `/v1/vision/tasks/${taskId}/tracks/${trackId}/snapshot`;
+  return stored === undefined ? { state: 'pending', path } : { state: 'available', path, frame_time_ms: stored };
+}
+
+/** A change of an alarm, and what is known of its image, at the time of judging (Unix milliseconds). */
+interface Judged {
+  snapshot: AlarmImage;
+  judgedMs: number;
+}
+
+/** The event of a change of an alarm. */
+export function alarmSnapshotOf(task: AlarmedTask, change: RuleAlarm, { snapshot, judgedMs }: Judged): AlarmSnapshot {
   const { alarm, id, version, kind } = change;
   const isClosed = alarm.closedMs !== undefined;
   const { evidence, ...facts } = factsOf(task.taskId, kind, alarm);
@@ -73,6 +113,7 @@ export function alarmSnapshotOf(task: AlarmedTask, change: RuleAlarm, judgedMs: 
     evidence: { ...evidence, objects: evidence.objects.map(inStorableForm) },
     labels: facts.labels.map(storable),
     closed_by: alarm.closedBy,
+    snapshot,
     judged_at: new Date(judgedMs).toISOString(),
   };
 }

@@ -54,6 +54,8 @@ export interface JudgedView {
   defaultMinScore: number;
   sceneCode: string | null;
   clientRef: string | null;
+  /** Null when an earlier release stored the task. */
+  snapshots: SnapshotMode | null;
   /** Unix milliseconds of its end, and the time since; null while it runs. */
   endedMs: number | null;
   endedForMs: number | null;

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
-import { alarmChanged } from '@vision/contracts/alarm-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { appendEvents } from '@vision/kafka/outbox';
-import { alarmSnapshotOf } from '../domain/alarm-snapshot.ts';
+import { awaitImage, lockAlarmImages } from '../db/alarm-images.ts';
+import { snapshotsOf } from '../db/track-snapshots.ts';
+import { alarmEvent, alarmImageOf, alarmSnapshotOf, imageTrackOf } from '../domain/alarm-snapshot.ts';
 import type { OpenJudging } from './open-judging.ts';
 
 /** Appends the events of alarms that opened and closed, in the transaction that stores where their rules are. */
@@ -11,14 +12,36 @@ export async function announceAlarms(
   taskId: string,
   { judging, task, nowMs }: Pick<OpenJudging, 'judging' | 'task'> & { nowMs: number },
 ): Promise<void> {
-  const { subject, clientRef, sceneCode, kind } = task;
-  const alarmed = { taskId, subject, clientRef, sceneCode, isLive: kind === 'stream' };
-  const events = judging.changes.map((change) => ({
-    ...alarmChanged,
-    key: taskId,
-    source: 'results',
-    data: alarmSnapshotOf(alarmed, change, nowMs),
-  }));
-  await appendEvents(tx, events);
+  const { subject, clientRef, sceneCode, kind, snapshots } = task;
+  const hasImages = snapshots === 'tracks';
+  const alarmed = { taskId, subject, clientRef, sceneCode, isLive: kind === 'stream', hasImages };
+  const tracks = judging.changes.map(({ alarm }) => imageTrackOf(alarm));
+  const images = hasImages ? await imagesOf(tx, taskId, tracks) : new Map<string, number>();
+  const alarms = judging.changes.map((change, index) => {
+    const trackId = tracks[index];
+    const snapshot = alarmImageOf(alarmed, trackId, trackId === undefined ? undefined : images.get(trackId));
+    const alarm = alarmSnapshotOf(alarmed, change, { snapshot, judgedMs: nowMs });
+    return { trackId, alarm };
+  });
+  for (const { trackId, alarm } of alarms)
+    if (trackId !== undefined && alarm.snapshot?.state === 'pending') await awaitImage(tx, trackId, alarm);
+  await appendEvents(
+    tx,
+    alarms.map(({ alarm }) => alarmEvent(alarm)),
+  );
   if (judging.changes.length > 0) crashPoint('results.alarms_appended');
+}
+
+/** Frame times of the images of these tracks; until the end of the transaction no other is stored. */
+async function imagesOf(
+  tx: Knex.Transaction,
+  taskId: string,
+  tracks: readonly (string | undefined)[],
+): Promise<Map<string, number>> {
+  const asked = [...new Set(tracks.filter((trackId) => trackId !== undefined))];
+  if (asked.length === 0) return new Map();
+  await lockAlarmImages(tx, taskId);
+  const stored = await snapshotsOf(tx, taskId, asked);
+  const available = [...stored.values()].filter(({ objectKey }) => objectKey !== null);
+  return new Map(available.map(({ trackId, frameTimeMs }) => [trackId, frameTimeMs]));
 }

@@ -53,7 +53,7 @@ async function removeAll(deps: DeleteDeps, task: TaskOfDay, standing: () => Prom
   crashPoint('results.task_segments_removed');
   for (const table of ['frames', 'tracks', 'timeline_hours'] as const)
     while ((await removeRows(db, { ...task, table }, BATCH)) === BATCH);
-  for (const table of ['late_frames', 'source_states'] as const)
+  for (const table of ['late_frames', 'source_states', 'alarm_images'] as const)
     while ((await removeUndated(db, { ...task, table }, BATCH)) === BATCH);
   // Last, because the object store may be unavailable.
   await removeImages(deps, task, standing);

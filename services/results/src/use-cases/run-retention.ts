@@ -1,3 +1,4 @@
+import { forgetAwaiting } from '../db/alarm-images.ts';
 import { deleteDeletedRules } from '../db/alarm-rules.ts';
 import { deleteFoldsBelow } from '../db/folds.ts';
 import {
@@ -53,6 +54,7 @@ export async function runRetention(
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
   await inBatches(() => deleteSourcesBelow(db, firstKept, BATCH));
   await inBatches(() => deleteDeletedRules(db, { days: DELETED_RULE_DAYS, batch: BATCH }));
+  await inBatches(() => forgetAwaiting(db, BATCH));
   await inBatches(() => removeSnapshotsBelow(db, firstKept, BATCH));
   await inBatches(() => expireSnapshots(db, settings.snapshotDays, BATCH));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };

@@ -25,6 +25,7 @@ import { alarmRules, viewsOfSubject } from './0018-alarm-rules.ts';
 import { copiesOfTask } from './0019-copies-of-task.ts';
 import { trackSnapshots } from './0020-track-snapshots.ts';
 import { imagesOfTask } from './0021-images-of-task.ts';
+import { alarmImages } from './0022-alarm-images.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -59,4 +60,5 @@ export const migrations: Migration[] = [
   trackSnapshots,
   sweepMarksMigration,
   imagesOfTask,
+  alarmImages,
 ];

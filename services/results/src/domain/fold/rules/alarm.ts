@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RuleWhen } from '@vision/contracts/alarm-rules';
 import { ALARM_LIMITS } from '@vision/contracts/alarms';
 import type { ClosedBy } from '@vision/contracts/alarm-events';
 import { isTrackId } from '../tracks.ts';
@@ -22,7 +23,7 @@ export function raise(rule: Rule, taskId: string, state: RuleState, { atMs, evid
     alarmId: idOf([rule.id, String(rule.version), taskId, opened, key]),
     openedMs: atMs,
     suppressed: state.suppressed,
-    evidence: { ...evidence, objects: evidence.objects.slice(0, ALARM_LIMITS.objects) },
+    evidence: { ...evidence, ...placeOf(rule.when), objects: evidence.objects.slice(0, ALARM_LIMITS.objects) },
     labels: [],
     countMax: 0,
     trackIds: [],
@@ -32,6 +33,12 @@ export function raise(rule: Rule, taskId: string, state: RuleState, { atMs, evid
   state.open = alarm;
   observe(alarm, evidence.objects);
   return copyOf(alarm);
+}
+
+/** The alarm keeps it: the rule may look elsewhere when somebody asks why. */
+function placeOf(when: RuleWhen): Pick<Evidence, 'region' | 'line'> {
+  if (when.kind === 'line_crossed') return { line: when.line };
+  return 'region' in when && when.region ? { region: when.region } : {};
 }
 
 /** Adds the objects of one more frame to an open alarm. */

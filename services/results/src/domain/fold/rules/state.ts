@@ -93,7 +93,12 @@ export interface Evidence {
   heldMs: number;
   direction?: Direction | undefined;
   status?: TaskStatus | undefined;
+  /** Where the rule looks. */
+  region?: Points | undefined;
+  line?: Points | undefined;
 }
+
+type Points = [number, number][];
 
 /** One episode during which the condition of a rule holds. */
 export interface Alarm {

@@ -1,0 +1,40 @@
+import type { Knex } from 'knex';
+import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
+
+/**
+ * Keeps alarms of a task and images of its tracks apart until the transaction ends: an alarm that is announced while
+ * the image is being stored would wait for it for ever.
+ */
+export async function lockAlarmImages(tx: Knex, taskId: string): Promise<void> {
+  await tx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`images of alarms of ${taskId}`]);
+}
+
+/** Notes an alarm as it was announced last, until the image of this track is stored. */
+export async function awaitImage(tx: Knex.Transaction, trackId: string, alarm: AlarmSnapshot): Promise<void> {
+  const row = { task_id: alarm.task_id, track_id: trackId, alarm_id: alarm.alarm_id, alarm: JSON.stringify(alarm) };
+  await tx('alarm_images').insert(row).onConflict(['task_id', 'track_id', 'alarm_id']).merge(['alarm']);
+}
+
+/** Takes the alarms that wait for the image of a track, and the time. */
+export async function takeAwaiting(
+  tx: Knex,
+  { taskId, trackId }: { taskId: string; trackId: string },
+): Promise<{ alarm: AlarmSnapshot; nowMs: number }[]> {
+  const { rows } = await tx.raw<{ rows: { alarm: AlarmSnapshot; nowMs: number }[] }>(
+    `delete from alarm_images where task_id = :taskId and track_id = :trackId
+     returning alarm, (extract(epoch from now()) * 1000)::bigint as "nowMs"`,
+    { taskId, trackId },
+  );
+  return rows;
+}
+
+/** Forgets alarms whose images did not come within a day, `limit` at most; returns how many. */
+export async function forgetAwaiting(db: Knex, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `delete from alarm_images where (task_id, track_id, alarm_id) in (
+       select task_id, track_id, alarm_id from alarm_images where announced_at < vision_now() - interval '1 day'
+        order by announced_at limit :limit)`,
+    { limit },
+  );
+  return rowCount;
+}

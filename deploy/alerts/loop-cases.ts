@@ -131,6 +131,18 @@ export const loopCases: Record<string, AlertCase> = {
       ),
     },
   },
+  VisionMqttEndpointsDisabled: {
+    atMinute: 15,
+    fires: {
+      when: values('vision_notify_mqtt_endpoints_off', '4 4+1x14'),
+      summary: 'More than two MQTT endpoints were disabled within an hour',
+    },
+    stays: {
+      'two endpoints': values('vision_notify_mqtt_endpoints_off', '0x5 1x5 2x10'),
+      'endpoints that are off for long': values('vision_notify_mqtt_endpoints_off', '40x20'),
+      'endpoints that their owners enable': values('vision_notify_mqtt_endpoints_off', '20-1x20'),
+    },
+  },
   VisionSourceReportsMissing: {
     atMinute: 20,
     fires: {

@@ -1,4 +1,4 @@
-// `helm test`: with a key of its own, one picture and one short video through the gateway. Ends with 1 and one
+// `helm test`: with a key of its own, one picture and one short video through the gateway, and its event. Ends with 1 and one
 // sentence when something is not as it should be. The key is revoked in any case.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -53,6 +53,18 @@ async function showVideo() {
   const { items } = await call('GET', `/v1/vision/tasks/${task.task_id}/results?limit=100`);
   if (items.length === 0) throw new Error('The video task has no frames.');
   console.log(`video: ${items.length} frames`);
+  await showEvent(task.task_id);
+}
+
+// The way that webhooks and MQTT messages take too: from the task over Kafka into the event log.
+async function showEvent(taskId) {
+  for (;;) {
+    const { items } = await call('GET', '/v1/vision/events?types=task.succeeded');
+    if (items.some(({ data }) => data.task.task_id === taskId)) break;
+    if (Date.now() > deadline) throw new Error('The end of the video task is not in the event log.');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  console.log('event: the end of the video task');
 }
 
 async function upload(path, field, name, type) {

@@ -117,7 +117,7 @@ function secretsOf(box: SecretBox, { endpoint_key, secret_box, old_secret_box }:
 }
 
 /** Headers of Standard Webhooks 1.0, with one signature for each secret. */
-export function signedHeaders(
+function signedHeaders(
   secrets: string[],
   { id, at, body }: { id: string; at: Date; body: string },
 ): Record<string, string> {

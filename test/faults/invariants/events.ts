@@ -1,3 +1,4 @@
+import { topics } from '@vision/contracts/topics';
 import { until } from '@vision/shared/testing/until';
 import { compareDeliveries } from '../events.ts';
 import type { Delivered } from '../events.ts';
@@ -14,8 +15,8 @@ export function eventInvariants(listeners: Listeners): Invariant[] {
   return [
     {
       id: 'log',
-      says: 'Every end of a task is in the log of its caller, and every alarm has ended with its task',
-      check: unlogged,
+      says: 'Every end of a task and every alarm that was raised is in the log of its caller, and every alarm has ended with its task',
+      check: async (state) => [...(await unlogged(state)), ...(await lostAlarms(state))],
     },
     {
       id: 'events',
@@ -84,4 +85,22 @@ async function unlogged({ stores }: State): Promise<string[]> {
       .map(({ task_id, status }) => `task ${task_id}: no event says that it is ${status}`),
     ...open.map(({ alarm_id }) => `alarm ${alarm_id} is open`),
   ];
+}
+
+/** Alarms that were raised and are not known where callers read them, of tasks that are still there. */
+async function lostAlarms({ stores }: State): Promise<string[]> {
+  const raised = await stores.query<{ alarm_id: string; task_id: string }>(
+    'results',
+    `select distinct payload ->> 'alarm_id' as alarm_id, payload ->> 'task_id' as task_id
+       from outbox where topic = '${topics.alarms}' and published_at is not null`,
+  );
+  const known = await stores.query<{ alarm_id: string }>('notify', 'select alarm_id from alarms');
+  const deleted = await stores.query<{ task_id: string }>(
+    'notify',
+    'select task_id from task_states where deleted_at is not null',
+  );
+  const ids = new Set([...known.map(({ alarm_id: id }) => id), ...deleted.map(({ task_id: id }) => id)]);
+  return raised
+    .filter(({ alarm_id: alarm, task_id: task }) => !ids.has(alarm) && !ids.has(task))
+    .map(({ alarm_id: alarm, task_id: task }) => `alarm ${alarm} of task ${task} was raised and is not in the log`);
 }

@@ -12,7 +12,7 @@ interface Video {
 }
 
 /** What a browser is asked about a video; undefined for a codec whose type is not known. */
-export function decodingQuery({ codec = '', image }: Video): MediaDecodingConfiguration | undefined {
+function decodingQuery({ codec = '', image }: Video): MediaDecodingConfiguration | undefined {
   const type = TYPES[codec];
   if (type === undefined) return undefined;
   const { width, height } = image ?? { width: 1280, height: 720 };

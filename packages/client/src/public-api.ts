@@ -1075,6 +1075,26 @@ export interface components {
          * @enum {string}
          */
         closed_by?: 'cleared' | 'gap' | 'schedule' | 'rule' | 'task_end';
+        /** @description Image of the object; absent in alarms of an earlier release */
+        snapshot?: {
+          /**
+           * @description `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots
+           * @enum {string}
+           */
+          state: 'available' | 'pending' | 'none' | 'off';
+          /** @description Path of the image, to be read with your API key; present for `available` and `pending` */
+          path?: string;
+          /**
+           * Format: int64
+           * @description `frame_time_ms` of the frame that it is cut from, once it is available
+           */
+          frame_time_ms?: number;
+        };
+        /**
+         * Format: int64
+         * @description Number of its opening in your log; absent in events, which have their own
+         */
+        sequence?: number;
         /**
          * Format: date-time
          * @description Time at which the alarm was raised
@@ -1130,6 +1150,10 @@ export interface components {
        * @enum {string}
        */
       status?: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
+      /** @description Region of the rule as it was; absent for a rule without one */
+      region?: number[][];
+      /** @description Line of the rule as it was; present for `line_crossed` */
+      line?: number[][];
     };
     /** @description Object detected in a video frame */
     TrackedObject: {
@@ -1497,7 +1521,7 @@ export interface components {
       /** @description Milliseconds of absence, without gaps */
       for_ms: number;
     };
-    /** @description The anchor of one object crosses a line. It must be seen on each side in two consecutive frames, without a gap between them */
+    /** @description The anchor of one object crosses a line. It must be seen in two frames on each side, without a gap between them; frames in which the object is not found do not count */
     LineCrossed: {
       /**
        * @description discriminator enum property added by openapi-typescript
@@ -1718,6 +1742,26 @@ export interface components {
        * @enum {string}
        */
       closed_by?: 'cleared' | 'gap' | 'schedule' | 'rule' | 'task_end';
+      /** @description Image of the object; absent in alarms of an earlier release */
+      snapshot?: {
+        /**
+         * @description `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots
+         * @enum {string}
+         */
+        state: 'available' | 'pending' | 'none' | 'off';
+        /** @description Path of the image, to be read with your API key; present for `available` and `pending` */
+        path?: string;
+        /**
+         * Format: int64
+         * @description `frame_time_ms` of the frame that it is cut from, once it is available
+         */
+        frame_time_ms?: number;
+      };
+      /**
+       * Format: int64
+       * @description Number of its opening in your log; absent in events, which have their own
+       */
+      sequence?: number;
       /**
        * Format: date-time
        * @description Time at which the alarm was raised
@@ -2357,7 +2401,7 @@ export interface components {
       /** @description Label of the object with the best score */
       label: string;
       /**
-       * @description `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended
+       * @description `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended. As of the newest frame: while a camera is away, its last tracks stay `active`
        * @enum {string}
        */
       state: 'active' | 'ended';
@@ -2417,7 +2461,7 @@ export interface components {
       /** @description Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot` */
       snapshot: {
         /**
-         * @description `pending`: an image can still be stored. `none`: there is no image, see `reason`
+         * @description `pending`: an image can still be stored, as of the newest frame. `none`: there is no image, see `reason`
          * @enum {string}
          */
         state: 'available' | 'pending' | 'none';
@@ -3062,7 +3106,25 @@ export interface operations {
            *               }
            *             ],
            *             "count": 1,
-           *             "held_ms": 2000
+           *             "held_ms": 2000,
+           *             "region": [
+           *               [
+           *                 0.1,
+           *                 0.4
+           *               ],
+           *               [
+           *                 0.9,
+           *                 0.4
+           *               ],
+           *               [
+           *                 0.9,
+           *                 1
+           *               ],
+           *               [
+           *                 0.1,
+           *                 1
+           *               ]
+           *             ]
            *           },
            *           "labels": [
            *             "person"
@@ -4095,7 +4157,7 @@ export interface operations {
            *       "items": [
            *         {
            *           "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
-           *           "version": 2,
+           *           "version": 3,
            *           "rule_id": "yard-at-night",
            *           "rule_version": 1773500000,
            *           "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
@@ -4124,7 +4186,25 @@ export interface operations {
            *               }
            *             ],
            *             "count": 1,
-           *             "held_ms": 2000
+           *             "held_ms": 2000,
+           *             "region": [
+           *               [
+           *                 0.1,
+           *                 0.4
+           *               ],
+           *               [
+           *                 0.9,
+           *                 0.4
+           *               ],
+           *               [
+           *                 0.9,
+           *                 1
+           *               ],
+           *               [
+           *                 0.1,
+           *                 1
+           *               ]
+           *             ]
            *           },
            *           "labels": [
            *             "person"
@@ -4135,8 +4215,14 @@ export interface operations {
            *             "a1-8"
            *           ],
            *           "closed_by": "cleared",
+           *           "snapshot": {
+           *             "state": "available",
+           *             "path": "/v1/vision/tasks/019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/tracks/a1-7/snapshot",
+           *             "frame_time_ms": 1773565207400
+           *           },
            *           "created_at": "2026-03-15T09:00:06.431Z",
            *           "updated_at": "2026-03-15T09:00:21.431Z",
+           *           "sequence": 1773565206436,
            *           "review": {
            *             "verdict": "false_alarm",
            *             "note": "the gardener",
@@ -4272,7 +4358,7 @@ export interface operations {
           /**
            * @example {
            *       "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
-           *       "version": 2,
+           *       "version": 3,
            *       "rule_id": "yard-at-night",
            *       "rule_version": 1773500000,
            *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
@@ -4301,7 +4387,25 @@ export interface operations {
            *           }
            *         ],
            *         "count": 1,
-           *         "held_ms": 2000
+           *         "held_ms": 2000,
+           *         "region": [
+           *           [
+           *             0.1,
+           *             0.4
+           *           ],
+           *           [
+           *             0.9,
+           *             0.4
+           *           ],
+           *           [
+           *             0.9,
+           *             1
+           *           ],
+           *           [
+           *             0.1,
+           *             1
+           *           ]
+           *         ]
            *       },
            *       "labels": [
            *         "person"
@@ -4312,8 +4416,14 @@ export interface operations {
            *         "a1-8"
            *       ],
            *       "closed_by": "cleared",
+           *       "snapshot": {
+           *         "state": "available",
+           *         "path": "/v1/vision/tasks/019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/tracks/a1-7/snapshot",
+           *         "frame_time_ms": 1773565207400
+           *       },
            *       "created_at": "2026-03-15T09:00:06.431Z",
            *       "updated_at": "2026-03-15T09:00:21.431Z",
+           *       "sequence": 1773565206436,
            *       "review": {
            *         "verdict": "false_alarm",
            *         "note": "the gardener",
@@ -4468,7 +4578,7 @@ export interface operations {
           /**
            * @example {
            *       "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
-           *       "version": 2,
+           *       "version": 3,
            *       "rule_id": "yard-at-night",
            *       "rule_version": 1773500000,
            *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
@@ -4497,7 +4607,25 @@ export interface operations {
            *           }
            *         ],
            *         "count": 1,
-           *         "held_ms": 2000
+           *         "held_ms": 2000,
+           *         "region": [
+           *           [
+           *             0.1,
+           *             0.4
+           *           ],
+           *           [
+           *             0.9,
+           *             0.4
+           *           ],
+           *           [
+           *             0.9,
+           *             1
+           *           ],
+           *           [
+           *             0.1,
+           *             1
+           *           ]
+           *         ]
            *       },
            *       "labels": [
            *         "person"
@@ -4508,8 +4636,14 @@ export interface operations {
            *         "a1-8"
            *       ],
            *       "closed_by": "cleared",
+           *       "snapshot": {
+           *         "state": "available",
+           *         "path": "/v1/vision/tasks/019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/tracks/a1-7/snapshot",
+           *         "frame_time_ms": 1773565207400
+           *       },
            *       "created_at": "2026-03-15T09:00:06.431Z",
            *       "updated_at": "2026-03-15T09:00:21.431Z",
+           *       "sequence": 1773565206436,
            *       "review": {
            *         "verdict": "false_alarm",
            *         "note": "the gardener",
@@ -7615,7 +7749,7 @@ export interface operations {
         min_score?: number;
         /** @description Labels of the objects to return, separated by commas, at most 32. A label that the task does not detect matches no object */
         labels?: string;
-        /** @description Earliest `frame_time_ms`, inclusive */
+        /** @description Earliest `frame_time_ms`, inclusive; negative for uploads only */
         from_ms?: number;
         /** @description Latest `frame_time_ms`, exclusive; later than `from_ms` */
         to_ms?: number;
@@ -7804,7 +7938,7 @@ export interface operations {
         min_score?: number;
         /** @description Labels of the objects to return, separated by commas, at most 32. A label that the task does not detect matches no object */
         labels?: string;
-        /** @description Earliest `frame_time_ms`, inclusive */
+        /** @description Earliest `frame_time_ms`, inclusive; negative for uploads only */
         from_ms?: number;
         /** @description Latest `frame_time_ms`, exclusive; later than `from_ms` */
         to_ms?: number;
@@ -8319,7 +8453,7 @@ export interface operations {
   getTimeline: {
     parameters: {
       query?: {
-        /** @description Start, as `frame_time_ms`, rounded down to a bucket; the start of the task by default */
+        /** @description Start, as `frame_time_ms`, rounded down to a bucket; the start of the task by default. Negative for uploads only */
         from_ms?: number;
         /** @description End, as `frame_time_ms`, exclusive, rounded up to a bucket; the end of the task, or now, by default */
         to_ms?: number;
@@ -8516,7 +8650,7 @@ export interface operations {
         order?: 'oldest' | 'newest' | 'changed';
         /** @description Labels to list, comma separated, at most 32. An unknown label matches no track */
         labels?: string;
-        /** @description Lists tracks whose last frame is at or after this `frame_time_ms` */
+        /** @description Lists tracks whose last frame is at or after this `frame_time_ms`; negative for uploads only */
         from_ms?: number;
         /** @description Lists tracks whose first frame is before this `frame_time_ms` */
         to_ms?: number;
@@ -11228,7 +11362,7 @@ export interface operations {
          *       "data": {
          *         "alarm": {
          *           "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
-         *           "version": 2,
+         *           "version": 3,
          *           "rule_id": "yard-at-night",
          *           "rule_version": 1773500000,
          *           "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
@@ -11257,7 +11391,25 @@ export interface operations {
          *               }
          *             ],
          *             "count": 1,
-         *             "held_ms": 2000
+         *             "held_ms": 2000,
+         *             "region": [
+         *               [
+         *                 0.1,
+         *                 0.4
+         *               ],
+         *               [
+         *                 0.9,
+         *                 0.4
+         *               ],
+         *               [
+         *                 0.9,
+         *                 1
+         *               ],
+         *               [
+         *                 0.1,
+         *                 1
+         *               ]
+         *             ]
          *           },
          *           "labels": [
          *             "person"
@@ -11268,6 +11420,11 @@ export interface operations {
          *             "a1-8"
          *           ],
          *           "closed_by": "cleared",
+         *           "snapshot": {
+         *             "state": "available",
+         *             "path": "/v1/vision/tasks/019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/tracks/a1-7/snapshot",
+         *             "frame_time_ms": 1773565207400
+         *           },
          *           "created_at": "2026-03-15T09:00:06.431Z",
          *           "updated_at": "2026-03-15T09:00:21.431Z"
          *         }

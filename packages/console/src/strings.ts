@@ -179,7 +179,8 @@ export const t = {
     nameHint: 'Letters, digits, and . _ : - without spaces, 64 characters at most.',
     snapshots: 'Show the newest frame, and keep an image of each object',
     patience: 'Without frames, give up after',
-    patienceHint: 'If the camera is back within this time, the same task goes on. Otherwise the task fails and stays charged.',
+    patienceHint:
+      'If the camera is back within this time, the same task goes on. Otherwise the task fails and stays charged.',
     patiences: {
       usual: 'Usual time (10 minutes unless the operator changed it)',
       hour: '1 hour',

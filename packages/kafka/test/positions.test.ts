@@ -18,6 +18,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
+import { atBroker } from './support/at-broker.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
 const metrics = testMetrics();
@@ -117,13 +118,6 @@ const row = async (): Promise<number | undefined> =>
   (await database.db('consumer_positions').first<{ next_offset: number } | undefined>('next_offset'))?.next_offset;
 const alarms = (name: string) => metrics.sumOf(`vision.consumer.${name}`, { group: groupId });
 const errors = () => lines.filter(({ level }) => level === 'error').map(({ msg }) => msg);
-
-/** Changes what the broker has, with the consumers away. */
-async function atBroker<T>(work: (admin: ReturnType<KafkaClient['kafka']['admin']>) => Promise<T>): Promise<T> {
-  const admin = kafka.client.kafka.admin();
-  await admin.connect();
-  return work(admin).finally(() => admin.disconnect());
-}
 
 describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) => {
   // So seldom that records are compared in their transactions only, unless a test says otherwise.
@@ -252,7 +246,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await first.settled('id-6');
     await stopConsumers();
     await database.db.raw('delete from effects where version = 3');
-    await atBroker((admin) =>
+    await atBroker(client, (admin) =>
       admin.setOffsets({
         groupId: client.nameOf(groupId),
         topic: client.nameOf(topic),
@@ -274,7 +268,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await publish(upTo(8, 4));
     await consumer.settled('id-8');
     const gaps = (await alarms('gaps')) ?? 0;
-    await atBroker(async (admin) => {
+    await atBroker(client, async (admin) => {
       await admin.fetchTopicOffsets(client.nameOf(topic));
       await admin.deleteTopicRecords({ topic: client.nameOf(topic), partitions: [{ partition: 0, offset: '6' }] });
     });
@@ -294,7 +288,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await start().settled('id-9');
     await stopConsumers();
     const name = client.nameOf(topic);
-    await atBroker(async (admin) => {
+    await atBroker(client, async (admin) => {
       await admin.deleteTopics({ topics: [name] });
       await until(async () => !(await admin.listTopics()).includes(name));
       await createTopics(admin, [{ topic: name, numPartitions: 1 }]);
@@ -389,7 +383,7 @@ test('hands on records from the earliest one when its database is empty and can 
   await begin().settled('id-4');
   await stopConsumers();
   await database.db.raw('truncate effects, consumer_positions');
-  await atBroker(async (admin) => {
+  await atBroker(client, async (admin) => {
     await admin.fetchTopicOffsets(client.nameOf(topic));
     await admin.deleteTopicRecords({ topic: client.nameOf(topic), partitions: [{ partition: 0, offset: '1' }] });
   });

@@ -64,7 +64,7 @@ function launchBrowser(): Promise<Browser> {
 }
 
 /** The browser writes down every refusal of the API, and every lost connection, by itself. */
-const OF_BROWSER = /^Failed to load resource|net::ERR_(INTERNET_DISCONNECTED|CONNECTION_RESET)/;
+const OF_BROWSER = /^Failed to load resource|net::ERR_(INTERNET_DISCONNECTED|CONNECTION_RESET|FAILED)/;
 
 /** Reports breaches of the CSP where the page's own messages end up. */
 const REPORT_BREACHES = `addEventListener('securitypolicyviolation', (event) =>

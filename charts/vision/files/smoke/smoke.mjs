@@ -1,5 +1,5 @@
-// `helm test`: with a key of its own, one picture and one short video through the gateway, and its event. Ends with 1 and one
-// sentence when something is not as it should be. The key is revoked in any case.
+// `helm test`: with a key of its own, one picture and one short video through the gateway, and its event. Ends with 1
+// and one sentence when something is not as it should be. The key is revoked in any case.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import sharp from 'sharp';
-import { Caller, form, scene } from '../support/system.ts';
+import { Caller, form, scene, system } from '../support/system.ts';
 import type { Answer } from '../support/system.ts';
 import { video } from '../support/video.ts';
 import { pick } from './random.ts';
@@ -144,7 +144,8 @@ export async function createWorkload(
     if (id === undefined) return;
     const path = `/v1/vision/tasks/${id}`;
     if (kind.endsWith('images') || random() < 0.4) await attempt('read a task', () => caller.get(path));
-    else if (random() < 0.6) await readFrames(caller, path);
+    else if (random() < 0.5) await readFrames(caller, path);
+    else if (random() < 0.4) await openStream(caller, path);
     else await workload.stop(caller, id);
   }
 
@@ -154,6 +155,19 @@ export async function createWorkload(
     if (typeof cursor !== 'string' || cursor === '') return;
     world.exported.forbid(cursor, 'a cursor');
     await attempt('read frames', () => caller.get(`${path}/results?limit=5&cursor=${cursor}`));
+  }
+
+  /** Opens a stream of results and leaves it after its first bytes, as a page of a browser that is closed does. */
+  async function openStream(caller: Caller, path: string): Promise<void> {
+    const leave = new AbortController();
+    const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(40_000)]);
+    await attempt('open a stream', async () => {
+      const init = { headers: { authorization: `Bearer ${caller.key}` }, signal };
+      const { status, headers, body } = await fetch(`${system.baseUrl}${path}/results/stream`, init);
+      const first = (await body?.getReader().read()) as { value?: Uint8Array } | undefined;
+      leave.abort();
+      return { status, headers, body: {}, text: Buffer.from(first?.value ?? []).toString() };
+    });
   }
 
   async function attempt(operation: string, work: () => Promise<Answer>): Promise<Answer | undefined> {
@@ -212,7 +226,8 @@ function send(world: World, create: Create): Promise<Answer> {
         form(scene(sceneCode), video(isReal ? world.streams.clip : mp4, `${world.canary}.mp4`)),
         key,
         signal,
-        query,
+        // Images of tracks are best effort; nothing that they do may touch frames.
+        isReal ? `${query}&snapshots=tracks` : query,
       );
     case 'images':
     case 'real images': {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { placeOfTrackSnapshot } from '@vision/contracts/track-snapshots';
 import { admin } from '../../support/system.ts';
 import { converge, fatalLines, inLanes, looksLikeNothing } from './checks.ts';
 import { frameInvariants } from './frames.ts';
@@ -176,11 +177,17 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I13',
-    says: 'Every stored object belongs to a row, and no upload is half done',
+    says: 'Every stored object belongs to a row, every image that is shown is there, and no upload is half done',
     check: async (state) => {
+      // Before the objects: one of an image is there before its row.
+      const shown = await state.stores.askResults<{ object_key: string }>(
+        'select object_key from track_snapshots where object_key is not null',
+      );
       // Frames go on moving to the store, and each of their objects is in the database before it is there.
       const objects = await state.stores.objects();
-      const owned = new Set((await videoTasks(state)).map(({ object_key }) => object_key));
+      const present = new Set(objects);
+      const tasks = await videoTasks(state);
+      const owned = new Set(tasks.map(({ object_key }) => object_key));
       const pictures = await state.stores.query<{ object_key: string | null }>(
         'images',
         'select object_key from images',
@@ -191,9 +198,18 @@ export const invariants: Invariant[] = [
         'select object_key from segments where object_key is not null union select object_key from unindexed_objects',
       );
       for (const { object_key } of ofFrames) owned.add(object_key);
-      const orphans = objects.filter((key) => !owned.has(key));
+      for (const { object_key } of shown) owned.add(object_key);
+      // The event of an image may be lost; its object is its task's, and goes with the sweep.
+      const ids = new Set(tasks.map(({ task_id }) => task_id));
+      const isOfTask = (key: string) => ids.has(placeOfTrackSnapshot(key)?.taskId ?? '');
+      const orphans = objects.filter((key) => !owned.has(key) && !isOfTask(key));
+      const gone = shown.filter(({ object_key }) => !present.has(object_key));
       const incomplete = await state.stores.incompleteUploads();
-      return [...orphans.map((key) => `orphan ${key}`), ...(incomplete > 0 ? [`${incomplete} uploads half done`] : [])];
+      return [
+        ...orphans.map((key) => `orphan ${key}`),
+        ...gone.map(({ object_key: key }) => `an image without its object ${key}`),
+        ...(incomplete > 0 ? [`${incomplete} uploads half done`] : []),
+      ];
     },
   },
   {

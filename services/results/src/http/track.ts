@@ -38,7 +38,7 @@ export const track = z
       .enum(['active', 'ended'])
       .describe(
         '`ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended. As of the newest frame: ' +
-          'while a camera is away, its last tracks stay `active`',
+          'while a camera is unavailable, its last tracks stay `active`',
       ),
     ended_by: z
       .enum(trackEnds)

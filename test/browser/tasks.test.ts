@@ -8,7 +8,7 @@ import { Keyboard } from './support/keyboard.ts';
 import { inspect, openBrowser, photograph } from './support/visitor.ts';
 
 const video = join(examples, 'street.mp4');
-const { visit } = openBrowser();
+const { visit, visitWith } = openBrowser();
 
 const currentTime = (page: Page) => page.evaluate<number>(`document.querySelector('video').currentTime`);
 /** Pixels of the layer of boxes that are not empty. */
@@ -154,6 +154,33 @@ test('an upload that was interrupted goes on under its key and is charged once',
   await visitor.close();
 });
 
+test('an upload goes on under its key after the page was loaded again, with the same file', async () => {
+  const caller = await Caller.create();
+  const visitor = await visitWith(caller.key, '#/tasks/new-upload');
+  const { page, signIn, go } = visitor;
+  const keys: (string | undefined)[] = [];
+  await page.route('**/v1/vision/video-tasks*', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    // Nobody hears of the first one any more.
+    if (keys.length > 1) await route.continue();
+  });
+  await page.locator('input[type=file]').setInputFiles(video);
+  await page.getByLabel('Your name for the video').fill('street');
+  await page.getByRole('button', { name: 'Upload and detect' }).click();
+  await until(() => keys.length === 1);
+  await go('#/');
+  await page.reload();
+  await signIn(caller.key);
+  await go('#/tasks/new-upload');
+  await page.getByText('An upload of street.mp4 was interrupted. Choose the same file to continue it.').waitFor();
+  await page.locator('input[type=file]').setInputFiles(video);
+  await page.getByRole('button', { name: 'Continue the upload' }).click();
+  await page.getByRole('heading', { name: /street/ }).waitFor();
+  expect(keys).toEqual([keys[0], keys[0]]);
+  expect(await caller.used('video')).toBe(1);
+  await visitor.close();
+});
+
 test('a failed task says why, what to do, and what to send to support', async () => {
   const caller = await Caller.create();
   const visitor = await visit();
@@ -169,7 +196,11 @@ test('a failed task says why, what to do, and what to send to support', async ()
   await upload(page);
   await page.getByText('Check user name and password').waitFor();
   await page.getByText('user name or password rejected').first().waitFor();
-  await page.getByRole('button', { name: 'Copy Trace ID' }).waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy Trace ID' }).click();
+  const shown = await page.locator('.copyable', { hasText: 'Trace ID' }).locator('code').innerText();
+  expect(shown).toMatch(/^[0-9a-f]{32}$/);
+  await until(async () => (await page.evaluate<string>('navigator.clipboard.readText()')) === shown);
   await inspect(visitor, 'task-failed');
   await visitor.close();
 });

@@ -52,11 +52,12 @@ export function Copyable({ name, text }: { name: string; text: string }): JSX.El
       outcome.value = 'selected';
     }
   };
+  const action = outcome.value === 'copied' ? t.copied : t.copy;
   return (
     <span class="copyable">
       <span class="copy-name">{name}</span> <code ref={value}>{text}</code>{' '}
-      <button type="button" class="small" aria-label={`${t.copy} ${name}`} onClick={() => void copy()}>
-        {outcome.value === 'copied' ? t.copied : t.copy}
+      <button type="button" class="small" aria-label={`${action} ${name}`} onClick={() => void copy()}>
+        {action}
       </button>{' '}
       <span role="status">{outcome.value === 'selected' ? t.notCopied : ''}</span>
     </span>

@@ -102,6 +102,12 @@ test('a failed delivery is sent again, a new secret signs, and missed events fol
   await page.getByRole('button', { name: 'Make a new one' }).click();
   await page.getByText('Signatures of the old secret').waitFor();
   const secret = await page.locator('.copyable code').innerText();
+  // A page by plain http has no clipboard.
+  await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+  await page.getByRole('button', { name: 'Copy Secret' }).click();
+  await page.getByText('The browser did not copy it.').waitFor();
+  expect(await page.evaluate<string>('getSelection().toString()')).toBe(secret);
+  expect(await page.getByText('Copied', { exact: true }).count()).toBe(0);
   const before = received.length;
   await page.getByRole('button', { name: 'Send a test' }).click();
   const last = await until(() => (received.length > before ? received.at(-1) : undefined));

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { Caller } from '../support/system.ts';
+import { startCamera } from './support/camera.ts';
 import { Keyboard } from './support/keyboard.ts';
 import { analysed } from './support/video-task.ts';
 import { inspect, openBrowser, photograph } from './support/visitor.ts';
 
-const { visit } = openBrowser();
+const { visit, visitWith } = openBrowser();
 let caller: Caller;
 let taskId: string;
 beforeAll(async () => {
@@ -14,6 +16,17 @@ beforeAll(async () => {
 });
 
 const corner = (page: Page, name: RegExp) => page.getByRole('button', { name });
+
+/** Moves a corner with the mouse, to a place in shares of the image. */
+async function drag(page: Page, from: Locator, [x, y]: [number, number]): Promise<void> {
+  await page.locator('.shape-area').scrollIntoViewIfNeeded();
+  const [start, area] = [await from.boundingBox(), await page.locator('.shape-area').boundingBox()];
+  if (!start || !area) throw new Error('there is nothing to drag');
+  await page.mouse.move(start.x + start.width / 2, start.y + start.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(area.x + x * area.width, area.y + y * area.height, { steps: 4 });
+  await page.mouse.up();
+}
 
 test('a rule is drawn with the mouse, tested, saved, and its alarm found to be false', async () => {
   const visitor = await visit();
@@ -104,6 +117,27 @@ test('a rule is drawn, tested and saved with the keyboard alone, and every chang
   await keys.press('Delete');
   await said(/^Corner removed, 4 corners left/);
   expect(await keys.focused()).toMatch(/^Corner 1 of 4/);
+  await keys.tabTo('Test on stored frames');
+  await keys.press('Enter');
+  await page.getByText(/^\d+ alarms? in /).waitFor();
+  expect(await page.locator('.alarm-mark').count()).toBeGreaterThan(0);
+  await keys.tabTo('Name of the rule');
+  await keys.press('Enter');
+  await page.getByRole('link', { name: 'person at street' }).waitFor();
+  const { body: made } = await caller.get('/v1/vision/alarm-rules');
+  const [area] = made['items'] as { rule_id: string; when: { region: number[][] } }[];
+  expect(area?.when.region).toHaveLength(4);
+  await analysed(caller, 'street');
+  await page.getByRole('listitem', { name: 'person at street' }).first().waitFor();
+  await keys.tabTo('False alarm');
+  await keys.press('Enter');
+  await page.getByText(/^0 confirmed, [1-9]\d* false/).waitFor();
+  await caller.send('DELETE', `/v1/vision/alarm-rules/${area?.rule_id ?? ''}`);
+
+  await go(`#/alarms/new-rule/${taskId}`);
+  await keys.tabTo('Part of the image');
+  await keys.press('Enter');
+  await keys.tabTo(/^Corner 1 of 4/);
   await keys.press('Delete');
   await keys.press('Delete');
   await said(/at least 3 corners/);
@@ -138,6 +172,42 @@ test('a rule is drawn, tested and saved with the keyboard alone, and every chang
       },
     },
   ]);
+  await visitor.close();
+});
+
+test('a line is dragged with the mouse, and a corner of an area removed', async () => {
+  const visitor = await visitWith(caller.key, `#/alarms/new-rule/${taskId}`);
+  const { page } = visitor;
+  await page.getByLabel('Raise an alarm when').selectOption('line_crossed');
+  await page.locator('.shape-area video').waitFor();
+  await drag(page, corner(page, /^Point 1, /), [0.1, 0.3]);
+  await corner(page, /^Point 1, 10 % across, 30 % down/).waitFor();
+  await drag(page, corner(page, /^Point 2, /), [0.9, 0.7]);
+  await corner(page, /^Point 2, 90 % across, 70 % down/).waitFor();
+  await page.getByLabel('Raise an alarm when').selectOption('object_present');
+  await page.getByRole('button', { name: 'Part of the image' }).click();
+  await corner(page, /^Corner 2 of 4/).click();
+  await page.getByRole('button', { name: 'Remove corner 2' }).click();
+  await corner(page, /^Corner 1 of 3/).waitFor();
+  expect(await page.getByRole('button', { name: /^Remove corner/ }).isDisabled()).toBe(true);
+  await visitor.close();
+});
+
+test('an area is drawn on the newest image of a stream', async () => {
+  const camera = await startCamera();
+  const { body } = await caller.send('POST', '/v1/vision/tasks?snapshots=tracks', {
+    body: JSON.stringify({ scene_code: 'person_vehicle', stream_url: camera.url }),
+    headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+  });
+  const streamId = String(body['task_id']);
+  const visitor = await visitWith(caller.key, `#/alarms/new-rule/${streamId}`);
+  const { page } = visitor;
+  await page.getByRole('button', { name: 'Part of the image' }).click();
+  await page.locator('.shape-area img').waitFor();
+  await drag(page, corner(page, /^Corner 1 of 4/), [0.1, 0.1]);
+  await corner(page, /^Corner 1 of 4, 10 % across, 10 % down/).waitFor();
+  await inspect(visitor, 'rule-live');
+  await caller.stop(streamId);
   await visitor.close();
 });
 

@@ -251,7 +251,7 @@ export interface paths {
     };
     /**
      * Returns what the API key may do
-     * @description Every key may ask, whatever its scopes.
+     * @description Every key may ask; no scope is needed.
      */
     get: operations['getKey'];
     put?: never;
@@ -2401,7 +2401,7 @@ export interface components {
       /** @description Label of the object with the best score */
       label: string;
       /**
-       * @description `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended. As of the newest frame: while a camera is away, its last tracks stay `active`
+       * @description `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended. As of the newest frame: while a camera is unavailable, its last tracks stay `active`
        * @enum {string}
        */
       state: 'active' | 'ended';

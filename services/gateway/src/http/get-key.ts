@@ -18,7 +18,7 @@ export const getKeyRoute = () =>
       method: 'get',
       path: '/v1/vision/key',
       summary: 'Returns what the API key may do',
-      description: 'Every key may ask, whatever its scopes.',
+      description: 'Every key may ask; no scope is needed.',
       tag: 'Account',
       audience: 'public',
       responses: { 200: { description: 'The key', schema: key, example } },

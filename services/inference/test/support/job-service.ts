@@ -67,7 +67,9 @@ export async function jobWorld() {
       // A receiver takes a segment for as many frames.
       if (type === segmentProduced.type) {
         const { frames } = decodeFrameSegment(value);
-        received.push(...frames.map((data) => ({ ...known, type: frameProduced.type, data, ofSegment: frames.length })));
+        received.push(
+          ...frames.map((data) => ({ ...known, type: frameProduced.type, data, ofSegment: frames.length })),
+        );
       } else received.push({ ...known, type, data: JSON.parse(value.toString()) as Received['data'] });
     },
   });

@@ -16,6 +16,25 @@ from uuid import UUID
 from datetime import date
 
 
+class Snapshot(BaseModel):
+    """
+    Image of the object; absent in alarms of an earlier release
+    """
+
+    state: Literal['available', 'pending', 'none', 'off'] | str
+    """
+    `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots
+    """
+    path: str | None = None
+    """
+    Path of the image, to be read with your API key; present for `available` and `pending`
+    """
+    frame_time_ms: int | None = None
+    """
+    `frame_time_ms` of the frame that it is cut from, once it is available
+    """
+
+
 class Review(BaseModel):
     """
     Your verdict; absent in events
@@ -304,7 +323,7 @@ class ObjectAbsent(BaseModel):
 
 class LineCrossed(BaseModel):
     """
-    The anchor of one object crosses a line. It must be seen on each side in two consecutive frames, without a gap between them
+    The anchor of one object crosses a line. It must be seen in two frames on each side, without a gap between them; frames in which the object is not found do not count
     """
 
     model_config = ConfigDict(
@@ -666,7 +685,7 @@ class Settings(BaseModel):
     """
 
 
-class Snapshot(BaseModel):
+class Snapshot2(BaseModel):
     """
     Newest frame as an image; absent if the operator has turned it off
     """
@@ -1192,14 +1211,14 @@ class LastBbox(BaseModel):
     """
 
 
-class Snapshot1(BaseModel):
+class Snapshot3(BaseModel):
     """
     Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`
     """
 
     state: Literal['available', 'pending', 'none'] | str
     """
-    `pending`: an image can still be stored. `none`: there is no image, see `reason`
+    `pending`: an image can still be stored, as of the newest frame. `none`: there is no image, see `reason`
     """
     reason: (
         Literal[
@@ -1253,7 +1272,7 @@ class Track(BaseModel):
     """
     state: Literal['active', 'ended'] | str
     """
-    `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended
+    `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended. As of the newest frame: while a camera is unavailable, its last tracks stay `active`
     """
     ended_by: Literal['left', 'gap', 'attempt', 'task_end'] | str | None = None
     """
@@ -1287,7 +1306,7 @@ class Track(BaseModel):
     """
     Mean score over all frames, 0 to 1, 4 decimals
     """
-    snapshot: Snapshot1
+    snapshot: Snapshot3
     """
     Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`
     """
@@ -2023,7 +2042,7 @@ class StreamProbe(BaseModel):
     """
     Frames per second, measured over about a second, 60 at most; absent if fewer than two frames came
     """
-    snapshot: Snapshot | None = None
+    snapshot: Snapshot2 | None = None
     """
     Newest frame as an image; absent if the operator has turned it off
     """
@@ -2239,6 +2258,14 @@ class AlarmEvidence(BaseModel):
     """
     Final status of the task; present for `task_ended`
     """
+    region: list[list[float]] | None = None
+    """
+    Region of the rule as it was; absent for a rule without one
+    """
+    line: list[list[float]] | None = None
+    """
+    Line of the rule as it was; present for `line_crossed`
+    """
 
 
 class SceneList(BaseModel):
@@ -2404,6 +2431,14 @@ class Alarm(BaseModel):
     """
     `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
     """
+    snapshot: Snapshot | None = None
+    """
+    Image of the object; absent in alarms of an earlier release
+    """
+    sequence: conint(ge=1) | None = None
+    """
+    Number of its opening in your log; absent in events, which have their own
+    """
     created_at: AwareDatetime
     """
     Time at which the alarm was raised
@@ -2543,6 +2578,14 @@ class AlarmModel(BaseModel):
     ) = None
     """
     `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
+    """
+    snapshot: Snapshot | None = None
+    """
+    Image of the object; absent in alarms of an earlier release
+    """
+    sequence: conint(ge=1) | None = None
+    """
+    Number of its opening in your log; absent in events, which have their own
     """
     created_at: AwareDatetime
     """

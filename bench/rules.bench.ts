@@ -1,6 +1,8 @@
 import { ruleWhen } from '@vision/contracts/alarm-rules';
-import { encodeJudging, Judging, nothingJudged, prepareRules } from '../services/results/src/domain/fold/judging.ts';
-import type { TaskRule } from '../services/results/src/domain/fold/judging.ts';
+import { prepareRules } from '../services/results/src/domain/fold/active-rule.ts';
+import type { TaskRule } from '../services/results/src/domain/fold/active-rule.ts';
+import { Judging } from '../services/results/src/domain/fold/judging.ts';
+import { encodeJudging, nothingJudged } from '../services/results/src/domain/fold/judging-state.ts';
 import { paceOf } from '../services/results/src/domain/fold/pace.ts';
 import { emptyState, foldFrames } from '../services/results/src/domain/fold/state.ts';
 import type { FoldedFrame } from '../services/results/src/domain/fold/state.ts';

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
-import { Judging, nothingJudged, prepareRules } from '../src/domain/fold/judging.ts';
+import { prepareRules } from '../src/domain/fold/active-rule.ts';
+import { Judging } from '../src/domain/fold/judging.ts';
+import { nothingJudged } from '../src/domain/fold/judging-state.ts';
 import { paceOf } from '../src/domain/fold/pace.ts';
 import type { JudgedView } from '../src/domain/task-view.ts';
 import { createSignals } from '../src/signals.ts';

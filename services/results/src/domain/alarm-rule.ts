@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RuleScope } from '@vision/contracts/alarm-rules';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
-import type { TaskRule } from './fold/judging.ts';
+import type { TaskRule } from './fold/active-rule.ts';
 
 /** A rule of a subject as it is stored. */
 export interface StoredRule {

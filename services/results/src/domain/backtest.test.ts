@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
 import { Backtest, completeUntil } from './backtest.ts';
 import { paceOf } from './fold/pace.ts';
-import { Judging, nothingJudged, prepareRules } from './fold/judging.ts';
+import { prepareRules } from './fold/active-rule.ts';
+import { Judging } from './fold/judging.ts';
+import { nothingJudged } from './fold/judging-state.ts';
 import { frameOf } from './fold/rules/state.ts';
 import type { Alarm } from './fold/rules/state.ts';
 

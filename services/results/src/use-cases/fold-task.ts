@@ -11,7 +11,7 @@ import { nothingRead } from '../domain/cursor.ts';
 import type { Progress } from '../domain/cursor.ts';
 import { decodeState, encodeState } from '../domain/fold/codec.ts';
 import { areMinutesDue, countTrack, mergeHour, takeDueMinutes } from '../domain/fold/hours.ts';
-import { encodeJudging } from '../domain/fold/judging.ts';
+import { encodeJudging } from '../domain/fold/judging-state.ts';
 import { copyOf } from '../domain/fold/minutes.ts';
 import { paceOf } from '../domain/fold/pace.ts';
 import { emptyState } from '../domain/fold/state.ts';

@@ -1,5 +1,6 @@
 import type { FoldProgress } from '../db/folds.ts';
-import { decodeJudging, Judging } from '../domain/fold/judging.ts';
+import { Judging } from '../domain/fold/judging.ts';
+import { decodeJudging } from '../domain/fold/judging-state.ts';
 import type { Pace } from '../domain/fold/pace.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import type { JudgedView } from '../domain/task-view.ts';

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { findActiveRules } from '../db/alarm-rules.ts';
 import { ruleSetOf, rulesFor } from '../domain/alarm-rule.ts';
-import { prepareRules } from '../domain/fold/judging.ts';
-import type { PreparedRule } from '../domain/fold/judging.ts';
+import { prepareRules } from '../domain/fold/active-rule.ts';
+import type { PreparedRule } from '../domain/fold/active-rule.ts';
 import type { Pace } from '../domain/fold/pace.ts';
 import type { JudgedView } from '../domain/task-view.ts';
 import { createdAtMsOf } from '@vision/contracts/ids';

@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
-import { decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } from './judging.ts';
-import type { RuleAlarm, TaskRule } from './judging.ts';
+import { prepareRules } from './active-rule.ts';
+import { Judging } from './judging.ts';
+import { decodeJudging, encodeJudging, nothingJudged } from './judging-state.ts';
+import type { TaskRule } from './active-rule.ts';
+import type { RuleAlarm } from './judging.ts';
 import { paceOf } from './pace.ts';
 import { judgeOf, toJudged } from './rules.ts';
 import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE } from './rules/minute-limit.ts';

@@ -1,72 +1,17 @@
-import type { AlarmKind } from '@vision/contracts/alarms';
-import type { RuleWhen } from '@vision/contracts/alarm-rules';
 import type { TaskStatus } from '@vision/contracts/task-events';
-import { pack, unpack } from '@vision/contracts/segments/pack';
-import { isNewer, judgeOf } from './rules.ts';
-import type { Judge } from './rules.ts';
+import { activeRule, isAtWork, isConcerned } from './active-rule.ts';
+import type { ActiveRule, PreparedRule } from './active-rule.ts';
+import type { JudgingState, RuleProgress } from './judging-state.ts';
+import { isNewer } from './rules.ts';
 import { close } from './rules/alarm.ts';
 import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE, MinuteLimit } from './rules/minute-limit.ts';
-import type { MinuteCount } from './rules/minute-limit.ts';
-import { frameOf, newRuleState } from './rules/state.ts';
-import type { AlarmChange, FrameRef, JudgedTask, Rule, RuleState } from './rules/state.ts';
+import { frameOf } from './rules/state.ts';
+import type { AlarmChange, FrameRef, RuleState } from './rules/state.ts';
 import { silentUntil } from './rules/silence.ts';
 import { stepBack } from './rules/step-back.ts';
 import type { FoldedFrame } from './state.ts';
 import { readObjects, watched } from './watched-frame.ts';
 import type { WatchedFrame } from './watched-frame.ts';
-
-/** A rule that applies to a task. */
-export interface TaskRule extends Rule {
-  /** When this version of it was stored, Unix milliseconds. */
-  storedMs: number;
-}
-
-/** A rule with its judge for one task. */
-export interface PreparedRule {
-  rule: TaskRule;
-  judge: Judge;
-}
-
-/** Prepares rules for a task; the result serves as long as neither changes. */
-export function prepareRules(rules: readonly TaskRule[], task: JudgedTask): PreparedRule[] {
-  const lines = rules.filter(({ when }) => when.kind === 'line_crossed').length;
-  return rules.map((rule) => ({ rule, judge: judgeOf(rule, { ...task, lines }) }));
-}
-
-/** Where one rule is in a task. */
-interface RuleProgress {
-  id: string;
-  version: number;
-  kind: AlarmKind;
-  /** Frames up to this position were stored before the rule was. */
-  from: number;
-  state: RuleState;
-}
-
-/** Where the rules of a task are. */
-interface JudgingState {
-  /** The end of the task was judged: no rule raises anything any more. */
-  hasEnded: boolean;
-  rules: RuleProgress[];
-  /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
-  newest?: FrameRef | undefined;
-  /** When that was judged, by the clock of the database; absent when an earlier release did. */
-  judgedMs?: number | undefined;
-  /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
-  crossings?: MinuteCount | undefined;
-  /** The same of alarms of other conditions on objects. */
-  levels?: MinuteCount | undefined;
-}
-
-export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
-
-/** The state as bytes; null when it says nothing. */
-export const encodeJudging = (state: JudgingState): Buffer | null =>
-  state.hasEnded || state.rules.length > 0 ? pack(Buffer.from(JSON.stringify(state)), 'fast') : null;
-
-/** @throws SegmentDamagedError for anything that `encodeJudging` did not write. */
-export const decodeJudging = (bytes: Buffer | null): JudgingState =>
-  bytes ? (JSON.parse(unpack(bytes).toString()) as JudgingState) : nothingJudged();
 
 /** A change of an alarm, with the rule that made it. */
 export interface RuleAlarm extends Pick<RuleProgress, 'id' | 'version' | 'kind'> {
@@ -85,13 +30,6 @@ interface JudgingStart {
   endedMs: number | undefined;
   /** Now, by the clock of the database; absent where no silence is judged later. */
   nowMs?: number | undefined;
-}
-
-interface ActiveRule extends RuleProgress {
-  judge: Judge;
-  /** Frames with none of them do not concern it while it is at rest; undefined: every frame concerns it. */
-  labels: ReadonlySet<string> | undefined;
-  isScheduled: boolean;
 }
 
 /**
@@ -279,47 +217,4 @@ export class Judging {
   #keep({ id, version, kind }: RuleProgress, changes: readonly AlarmChange[]): void {
     for (const alarm of changes) this.changes.push({ id, version, kind, alarm });
   }
-}
-
-function activeRule(
-  { rule, judge }: PreparedRule,
-  known: ReadonlyMap<string, RuleProgress>,
-  { position, createdMs, endedMs }: JudgingStart,
-): ActiveRule[] {
-  const { id, version, when } = rule;
-  const { kind } = when;
-  const active = { judge, labels: labelsOf(when), isScheduled: rule.schedule !== undefined };
-  const found = known.get(`${id}/${version}`);
-  if (found) return [{ ...found, state: { ...newRuleState(), ...found.state }, ...active }];
-  if (endedMs !== undefined && rule.storedMs >= endedMs) return [];
-  // A version takes over where the one before ends.
-  const before = [...known.values()].filter((other) => other.id === id);
-  const from = before.length > 0 || rule.storedMs < createdMs ? 0 : position;
-  return [{ id, version, kind, from, state: silenceOf(kind, before) ?? newRuleState(), ...active }];
-}
-
-/** An outage goes on whatever is edited meanwhile: the new version keeps its alarm open, and tells of no second one. */
-function silenceOf(kind: AlarmKind, before: readonly RuleProgress[]): RuleState | undefined {
-  if (kind !== 'source_down') return undefined;
-  const down = before.find((other) => other.kind === kind && other.state.open !== undefined);
-  if (!down) return undefined;
-  const state = structuredClone(down.state);
-  down.state.open = undefined;
-  return state;
-}
-
-/** Absence and silence are seen in frames without the objects, the end of a task in none. */
-function labelsOf(when: RuleWhen): ReadonlySet<string> | undefined {
-  if (when.kind === 'object_present' || when.kind === 'line_crossed') return new Set(when.labels);
-  return when.kind === 'task_ended' ? new Set() : undefined;
-}
-
-/** Whether a frame without its objects changes where a rule is. */
-const isAtWork = ({ state }: RuleProgress): boolean =>
-  state.open !== undefined || state.pending !== undefined || state.holds;
-
-function isConcerned(rule: ActiveRule, byLabel: ReadonlyMap<string, unknown>): boolean {
-  if (rule.labels === undefined || isAtWork(rule)) return true;
-  for (const label of rule.labels) if (byLabel.has(label)) return true;
-  return false;
 }

@@ -1,0 +1,89 @@
+import type { AlarmKind } from '@vision/contracts/alarms';
+import type { RuleWhen } from '@vision/contracts/alarm-rules';
+import type { RuleProgress } from './judging-state.ts';
+import { judgeOf } from './rules.ts';
+import type { Judge } from './rules.ts';
+import { newRuleState } from './rules/state.ts';
+import type { JudgedTask, Rule, RuleState } from './rules/state.ts';
+
+/** A rule that applies to a task. */
+export interface TaskRule extends Rule {
+  /** When this version of it was stored, Unix milliseconds. */
+  storedMs: number;
+}
+
+/** A rule with its judge for one task. */
+export interface PreparedRule {
+  rule: TaskRule;
+  judge: Judge;
+}
+
+/** Prepares rules for a task; the result serves as long as neither changes. */
+export function prepareRules(rules: readonly TaskRule[], task: JudgedTask): PreparedRule[] {
+  const lines = rules.filter(({ when }) => when.kind === 'line_crossed').length;
+  return rules.map((rule) => ({ rule, judge: judgeOf(rule, { ...task, lines }) }));
+}
+
+/** A rule at work in one task, and where it is. */
+export interface ActiveRule extends RuleProgress {
+  judge: Judge;
+  /** Frames with none of them do not concern it while it is at rest; undefined: every frame concerns it. */
+  labels: ReadonlySet<string> | undefined;
+  isScheduled: boolean;
+}
+
+/** The task that a rule is at work in; times are Unix milliseconds. */
+interface TaskFacts {
+  /** Position of its newest stored frame. */
+  position: number;
+  createdMs: number;
+  endedMs: number | undefined;
+}
+
+/**
+ * The rule where it was left off, or where its version begins to judge; nothing when it was stored behind the end.
+ * @param known by id and version
+ */
+export function activeRule(
+  { rule, judge }: PreparedRule,
+  known: ReadonlyMap<string, RuleProgress>,
+  { position, createdMs, endedMs }: TaskFacts,
+): ActiveRule[] {
+  const { id, version, when } = rule;
+  const { kind } = when;
+  const active = { judge, labels: labelsOf(when), isScheduled: rule.schedule !== undefined };
+  const found = known.get(`${id}/${version}`);
+  if (found) return [{ ...found, state: { ...newRuleState(), ...found.state }, ...active }];
+  if (endedMs !== undefined && rule.storedMs >= endedMs) return [];
+  // A version takes over where the one before ends.
+  const before = [...known.values()].filter((other) => other.id === id);
+  const from = before.length > 0 || rule.storedMs < createdMs ? 0 : position;
+  return [{ id, version, kind, from, state: silenceOf(kind, before) ?? newRuleState(), ...active }];
+}
+
+/** An outage goes on whatever is edited meanwhile: the new version keeps its alarm open, and tells of no second one. */
+function silenceOf(kind: AlarmKind, before: readonly RuleProgress[]): RuleState | undefined {
+  if (kind !== 'source_down') return undefined;
+  const down = before.find((other) => other.kind === kind && other.state.open !== undefined);
+  if (!down) return undefined;
+  const state = structuredClone(down.state);
+  down.state.open = undefined;
+  return state;
+}
+
+/** Absence and silence are seen in frames without the objects, the end of a task in none. */
+function labelsOf(when: RuleWhen): ReadonlySet<string> | undefined {
+  if (when.kind === 'object_present' || when.kind === 'line_crossed') return new Set(when.labels);
+  return when.kind === 'task_ended' ? new Set() : undefined;
+}
+
+/** Whether a frame without its objects changes where a rule is. */
+export const isAtWork = ({ state }: RuleProgress): boolean =>
+  state.open !== undefined || state.pending !== undefined || state.holds;
+
+/** Whether a frame with objects of these labels changes where a rule is. */
+export function isConcerned(rule: ActiveRule, byLabel: ReadonlyMap<string, unknown>): boolean {
+  if (rule.labels === undefined || isAtWork(rule)) return true;
+  for (const label of rule.labels) if (byLabel.has(label)) return true;
+  return false;
+}

@@ -1,0 +1,39 @@
+import type { AlarmKind } from '@vision/contracts/alarms';
+import { pack, unpack } from '@vision/contracts/segments/pack';
+import type { MinuteCount } from './rules/minute-limit.ts';
+import type { FrameRef, RuleState } from './rules/state.ts';
+
+/** Where one rule is in a task. */
+export interface RuleProgress {
+  id: string;
+  version: number;
+  kind: AlarmKind;
+  /** Frames up to this position were stored before the rule was. */
+  from: number;
+  state: RuleState;
+}
+
+/** Where the rules of a task are. */
+export interface JudgingState {
+  /** The end of the task was judged: no rule raises anything any more. */
+  hasEnded: boolean;
+  rules: RuleProgress[];
+  /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
+  newest?: FrameRef | undefined;
+  /** When that was judged, by the clock of the database; absent when an earlier release did. */
+  judgedMs?: number | undefined;
+  /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
+  crossings?: MinuteCount | undefined;
+  /** The same of alarms of other conditions on objects. */
+  levels?: MinuteCount | undefined;
+}
+
+export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
+
+/** The state as bytes; null when it says nothing. */
+export const encodeJudging = (state: JudgingState): Buffer | null =>
+  state.hasEnded || state.rules.length > 0 ? pack(Buffer.from(JSON.stringify(state)), 'fast') : null;
+
+/** @throws SegmentDamagedError for anything that `encodeJudging` did not write. */
+export const decodeJudging = (bytes: Buffer | null): JudgingState =>
+  bytes ? (JSON.parse(unpack(bytes).toString()) as JudgingState) : nothingJudged();

@@ -18,7 +18,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
-import { atBroker } from './support/at-broker.ts';
+import { atBroker, removeRecordsBelow } from './support/at-broker.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
 const metrics = testMetrics();
@@ -268,10 +268,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await publish(upTo(8, 4));
     await consumer.settled('id-8');
     const gaps = (await alarms('gaps')) ?? 0;
-    await atBroker(client, async (admin) => {
-      await admin.fetchTopicOffsets(client.nameOf(topic));
-      await admin.deleteTopicRecords({ topic: client.nameOf(topic), partitions: [{ partition: 0, offset: '6' }] });
-    });
+    await removeRecordsBelow(client, topic, '6');
     await failOver();
     await publish([9]);
     await until(async () => (await effects()).includes(9));
@@ -383,8 +380,7 @@ test('hands on records from the earliest one when its database is empty and can 
   await begin().settled('id-4');
   await stopConsumers();
   await database.db.raw('truncate effects, consumer_positions');
-  const partitions = [{ partition: 0, offset: '1' }];
-  await atBroker(client, (admin) => admin.deleteTopicRecords({ topic: client.nameOf(topic), partitions }));
+  await removeRecordsBelow(client, topic, '1');
   // Nothing new arrives: the partition is at rest where the group has committed.
   begin({ rebuilds: true, compareMs: 200 });
   await until(async () => (await effects()).length === 3);

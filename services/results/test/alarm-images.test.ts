@@ -17,9 +17,11 @@ afterAll(() => results.stop());
 
 /** A task of a subject with a rule that is told of persons. */
 async function judgedTask(facts: Parameters<typeof snapshot>[2] = { snapshots: 'tracks' }): Promise<string> {
-  const [subject, taskId, id] = [newSubject(), newTaskId(), randomUUID()];
+  const [subject, id] = [newSubject(), randomUUID()];
   await results.producer.publish([{ ...ruleChanged, key: subject, source: 'notify', data: rule(subject), id }]);
   await results.service.consumers.rules.settled(id);
+  // Created behind its rule, so it is judged from its first frame whenever it is folded first.
+  const taskId = newTaskId();
   await results.tell(snapshot(taskId, subject, facts));
   return taskId;
 }

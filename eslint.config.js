@@ -122,7 +122,7 @@ export default tseslint.config(
   { files: ['packages/shared/src/telemetry/instruments.ts'], rules: { 'no-restricted-syntax': 'off' } },
   // Tools read these by their default export.
   {
-    files: ['*.config.js', '**/*.d.ts', 'test/support/{verify-ledger.ts,last-at-the-end.js,names-open-handles.js}'],
+    files: ['*.config.js', '**/*.d.ts', 'test/support/{verify-ledger.ts,first-and-last.js,names-open-handles.js}'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

@@ -81,6 +81,9 @@ test('of a scene that forbids images none is asked for, whatever the caller want
   const directory = await mkdtemp(join(tmpdir(), 'vision-scenes-'));
   const SCENES_FILE = join(directory, 'scenes.json');
   await writeFile(SCENES_FILE, JSON.stringify({ ...scenes, scenes: changed }));
+  // Known before the first create request asks: an answer without the feature would be remembered.
+  const free = { stream: 9, object: 9 };
+  world.backend.capacity = () => ({ free, places: free, features: ['stream_probes'] });
   const service = await startTasks(world, { SCENES_FILE });
   const taskId = await created('?snapshots=tracks', {}, service);
   expect(Object.keys(jobOf(taskId))).not.toContain('snapshots');
@@ -89,8 +92,6 @@ test('of a scene that forbids images none is asked for, whatever the caller want
   const told = await world.database.db('outbox').where({ key: taskId }).select<{ payload: object }[]>('payload');
   expect(told.at(-1)?.payload).toMatchObject({ snapshots: 'off' });
   const probes: NewStreamProbe[] = [];
-  const free = { stream: 9, object: 9 };
-  world.backend.capacity = () => ({ free, places: free, features: ['stream_probes'] });
   world.backend.onProbe = (probe) => {
     probes.push(probe);
     return { status: 200, body: { codec: 'h264', image: { width: 8, height: 4 }, fps: 25 } };

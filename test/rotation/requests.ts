@@ -29,8 +29,10 @@ export function countRequests(): Requests {
     totals: () => totals,
     failures,
     observe: (operation, outcome) => {
-      totals.set(operation, (totals.get(operation) ?? 0) + 1);
-      const says = whatIsWrong(operation, outcome);
+      const isFull = !(outcome instanceof Error) && hasNoPlace(outcome);
+      const counted = isFull ? `${operation} (no place for it)` : operation;
+      totals.set(counted, (totals.get(counted) ?? 0) + 1);
+      const says = isFull ? undefined : whatIsWrong(operation, outcome);
       if (says !== undefined) requests.fail(`${operation}: ${says}`);
     },
     fail: (says) => {
@@ -51,6 +53,10 @@ export function countRequests(): Requests {
   };
   return requests;
 }
+
+/** While one of two workers is replaced, the other may have no place for another video: a machine that is too small. */
+const hasNoPlace = ({ status, body }: Answer): boolean =>
+  status === 503 && (body['details'] as { reason?: string } | undefined)?.reason === 'inference_no_capacity';
 
 /** Every client here does what it may do, so only one refusal is in order: that of a stop which comes too late. */
 function whatIsWrong(operation: string, outcome: Answer | Error): string | undefined {

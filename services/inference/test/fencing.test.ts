@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
@@ -13,6 +13,7 @@ import type { JobService, JobWorld } from './support/job-service.ts';
 import { street } from './support/live-watch.ts';
 import { startResultsProcess } from './support/results-process.ts';
 import { singleSession } from './support/single-session.ts';
+import { streamJob } from './support/stream-job.ts';
 
 const metrics = testMetrics();
 let world: JobWorld;
@@ -53,21 +54,6 @@ async function startWorker(env: Record<string, string>): Promise<JobService> {
   open.push(service);
   return service;
 }
-
-/** Ids of tasks, which results takes frames of. */
-function newJobId(): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes.writeUInt8(0x70, 6);
-  bytes.writeUInt8(0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-const streamJob = (url: string) => ({
-  job_id: newJobId(),
-  scene_code: 'person_vehicle',
-  lower_bound: 0.3,
-  source: { kind: 'stream' as const, url, pinned_address: '127.0.0.1' },
-});
 
 const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
 /** Frames of attempts after this one. A machine that stands still for long makes a worker lose its job by itself. */

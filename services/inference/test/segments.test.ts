@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { consumerGroups, groupFeatures, topics } from '@vision/contracts/topics';
 import { announcing } from '@vision/kafka/group-features';
@@ -6,6 +5,7 @@ import { until } from '@vision/shared/testing/until';
 import { jobWorld, serveVideo } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';
 import { street } from './support/live-watch.ts';
+import { streamJob } from './support/stream-job.ts';
 
 let world: JobWorld;
 let camera: Awaited<ReturnType<typeof serveVideo>>;
@@ -20,15 +20,6 @@ afterAll(async () => {
   await worker.close();
   await world.close();
 });
-
-/** An id of a task, which results takes frames of. */
-function newJobId(): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes.writeUInt8(0x70, 6);
-  bytes.writeUInt8(0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
 
 /** A member of the group that stores frames; of an earlier release it announces nothing. */
 async function join(features?: readonly string[]) {
@@ -46,14 +37,9 @@ async function join(features?: readonly string[]) {
 }
 
 test('frames travel in segments while every reader has announced that it reads them, and none is lost in between', async () => {
-  const jobs = [newJobId(), newJobId()];
-  for (const jobId of jobs)
-    await worker.submit({
-      job_id: jobId,
-      scene_code: 'person_vehicle',
-      lower_bound: 0.3,
-      source: { kind: 'stream' as const, url: camera.url, pinned_address: '127.0.0.1' },
-    });
+  const created = [streamJob(camera.url), streamJob(camera.url)];
+  for (const job of created) await worker.submit(job);
+  const jobs = created.map(({ job_id: jobId }) => jobId);
   const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
   const all = () => jobs.flatMap(framesOf);
   const segmentsAfter = (count: number) =>

@@ -13,9 +13,9 @@ export function beginFolder(parent: string, { version, isRelease }: Build): stri
   const target = join(parent, version);
   if (isRelease && existsSync(target))
     throw new Error(
-      `${target} is there: ${version} was made, and images that are built again would have other digests under the ` +
-        'same version. Take that directory. If nobody has got it yet, move it away and run this again; ' +
-        'else correct the code and release the next version.',
+      `${version} was made before: it is in ${target}. Images that are built again have other digests, and a version ` +
+        'has to name one set of images. Publish that directory. To build it again, delete it first, but only if it ' +
+        'was never published. After that, release the next version.',
     );
   const folder = join(parent, `${version}.unfinished`);
   rmSync(folder, { recursive: true, force: true });

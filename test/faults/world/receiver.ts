@@ -76,7 +76,7 @@ const behaviours = {
     res.on('drain', more);
     more();
   }),
-  'say 100 Continue for ever': turnsAway((res) => drip(res, () => res.writeContinue())),
+  'send 100 Continue again and again': turnsAway((res) => drip(res, () => res.writeContinue())),
   'close in the middle of an answer': turnsAway((res) => {
     res.socket?.write('HTTP/1.1 200 OK\r\ncontent-le');
     res.socket?.destroySoon();

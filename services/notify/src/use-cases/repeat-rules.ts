@@ -9,9 +9,8 @@ const EVERY_HOURS = 24;
 const BATCH = 200;
 
 /**
- * Publishes every rule once a day as it is, under the version that it has: whoever has it takes it as nothing new, and
- * a database that has lost rules, or lacks them, has all of them again after it has read the topic. Replicas share the
- * work.
+ * Publishes every rule once a day, under the version that it has. A database that has this version changes nothing. One
+ * that has lost rules gets all of them back when it reads the topic. Replicas share the work.
  */
 export async function repeatRules({ db, wakeRelay }: Pick<Deps, 'db' | 'wakeRelay'>): Promise<void> {
   for (;;) {

@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
 
 /**
- * Keeps alarms of a task and images of its tracks apart until the transaction ends: an alarm that is announced while
- * the image is being stored would wait for it for ever.
+ * Lets only one transaction at a time announce alarms of a task or store images of its tracks. Without it, an alarm
+ * announced while its image is stored would never get the image.
  */
 export async function lockAlarmImages(tx: Knex, taskId: string): Promise<void> {
   await tx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`images of alarms of ${taskId}`]);

@@ -4,7 +4,8 @@ import { topics } from '@vision/contracts/topics';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
-import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { startReplaceable } from '@vision/shared/testing/service-process';
+import type { ReplaceableProcess } from '@vision/shared/testing/service-process';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
@@ -14,32 +15,20 @@ import { newSubject } from './webhook-support.ts';
 let notify: TestNotify;
 let kafka: TestKafka;
 let env: Record<string, string>;
-let replica: Awaited<ReturnType<typeof startReplica>>;
+let replica: ReplaceableProcess;
 
 beforeAll(async () => {
   notify = await startNotify();
   kafka = await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] });
   const [port, healthPort] = [String(await freePort()), String(await freePort())];
   env = { ...notify.env, PORT: port, HEALTH_PORT: healthPort, TOPIC_PREFIX: kafka.topicPrefix };
-  replica = await startReplica();
+  replica = await startReplaceable('notify', env);
 });
 afterAll(async () => {
   await replica.stop();
   await notify.stop();
   await kafka.close();
 });
-
-async function startReplica() {
-  const started = startProcess('notify', env);
-  await untilReady(started, Number(env['HEALTH_PORT']));
-  return started;
-}
-
-async function replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  replica.child.kill(signal);
-  await replica.ended;
-  replica = await startReplica();
-}
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
   'a reader whose replica ends by %s has every event once, those of the time between included',
@@ -57,7 +46,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     for await (const { event_id: id } of client.events({ cursor })) {
       seen.push(id);
       if (seen.length === 5) {
-        const replaced = replace(signal);
+        const replaced = replica.replace(signal);
         await log(10);
         await replaced;
         await log(10);

@@ -5,7 +5,8 @@ import { topics } from '@vision/contracts/topics';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
-import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { startReplaceable } from '@vision/shared/testing/service-process';
+import type { ReplaceableProcess } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { frame, framesOf, mark, newTaskId, object, settingsOfStore, snapshot, startResults, upTo } from './support.ts';
@@ -15,7 +16,7 @@ import type { TestResults } from './support.ts';
 let results: TestResults;
 let kafka: TestKafka;
 let env: Record<string, string>;
-let replica: Awaited<ReturnType<typeof startReplica>>;
+let replica: ReplaceableProcess;
 let client: VisionClient;
 
 beforeAll(async () => {
@@ -35,7 +36,7 @@ beforeAll(async () => {
     TASKS_URL: results.tasks.url,
     IMAGES_URL: results.images.url,
   };
-  replica = await startReplica();
+  replica = await startReplaceable('results', env);
   client = await newClient();
 });
 afterAll(async () => {
@@ -50,18 +51,6 @@ async function newClient(): Promise<VisionClient> {
     baseUrl: `http://127.0.0.1:${env['PORT'] ?? ''}`,
     apiKey: await testToken('gateway', 'results', { subject: 'subject-a' }),
   });
-}
-
-async function startReplica() {
-  const started = startProcess('results', env);
-  await untilReady(started, Number(env['HEALTH_PORT']));
-  return started;
-}
-
-async function replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  replica.child.kill(signal);
-  await replica.ended;
-  replica = await startReplica();
 }
 
 async function newTask(frames: number): Promise<string> {
@@ -89,7 +78,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     for await (const one of client.frames(taskId, { min_score: 0 })) {
       seqs.push(seqOf(one));
       if (seqs.length === 60) {
-        const replaced = replace(signal);
+        const replaced = replica.replace(signal);
         await results.deliver([...framesOf(taskId, 150, 30), frame(taskId, 40)]);
         await replaced;
         await end(taskId, 180);
@@ -117,7 +106,7 @@ test('pages take over the frames when streams are refused, over a kill as well',
   const seqs: number[] = [];
   for await (const one of first) if (seqs.push(seqOf(one)) === 20) break;
   for await (const one of paging.frames(taskId, { cursor: first.cursor })) {
-    if (seqs.push(seqOf(one)) === 100) await replace('SIGKILL');
+    if (seqs.push(seqOf(one)) === 100) await replica.replace('SIGKILL');
   }
   expect(seqs).toEqual(upTo(450));
 });
@@ -147,7 +136,7 @@ test('tracks are followed to their last state over a kill', async () => {
     states.set(track_id, { state, frames });
     if (isReplaced || states.size < 10) continue;
     isReplaced = true;
-    const replaced = replace('SIGKILL');
+    const replaced = replica.replace('SIGKILL');
     await results.deliver(passers(80, 40));
     await replaced;
     await end(taskId, 120);
@@ -170,7 +159,7 @@ test('a stream whose replica is killed again and again, pages, and a stream afte
   for (let kill = 0; kill < kills; kill += 1) {
     const stored = 100 + 30 * kill;
     await until(() => failure !== undefined || streamed.length >= stored - 20);
-    const replaced = replace('SIGKILL');
+    const replaced = replica.replace('SIGKILL');
     await results.deliver(framesOf(taskId, stored, 30));
     await replaced;
   }
@@ -186,7 +175,7 @@ test('a stream whose replica is killed again and again, pages, and a stream afte
     cursor = page.next_cursor;
     if (cursor === '') break;
   }
-  await replace('SIGTERM');
+  await replica.replace('SIGTERM');
   const afterwards: unknown[] = [];
   for await (const one of (await newClient()).frames(taskId, { min_score: 0 })) afterwards.push(one);
   expect(paged).toHaveLength(count);

@@ -77,3 +77,28 @@ export async function untilReady(running: RunningProcess, healthPort: number): P
   if (running.child.exitCode !== null || running.child.signalCode !== null)
     throw new Error(`it ended: ${running.output()}`);
 }
+
+/** A process of a service behind one address, which can be replaced as a rollout or a crash does. */
+export interface ReplaceableProcess {
+  /** Ends it by a signal, and starts another one in its place. */
+  replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/** Starts it, and waits until it can serve. `env` names its ports, `HEALTH_PORT` among them. */
+export async function startReplaceable(service: string, env: Record<string, string>): Promise<ReplaceableProcess> {
+  const start = async () => {
+    const started = startProcess(service, env);
+    await untilReady(started, Number(env['HEALTH_PORT']));
+    return started;
+  };
+  let running = await start();
+  return {
+    replace: async (signal) => {
+      running.child.kill(signal);
+      await running.ended;
+      running = await start();
+    },
+    stop: () => running.stop(),
+  };
+}

@@ -14,8 +14,8 @@ export function beginFolder(parent: string, { version, isRelease }: Build): stri
   if (isRelease && existsSync(target))
     throw new Error(
       `${version} was made before: it is in ${target}. Images that are built again have other digests, and a version ` +
-        'has to name one set of images. Publish that directory. To build it again, delete it first, but only if it ' +
-        'was never published. After that, release the next version.',
+        'has to name one set of images. Publish that directory. If it was never published, you may delete it and run ' +
+        'this again. If it was, correct the code and release the next version.',
     );
   const folder = join(parent, `${version}.unfinished`);
   rmSync(folder, { recursive: true, force: true });

@@ -47,10 +47,7 @@ test('a rule is drawn with the mouse, tested, saved, and its alarm found to be f
   const area = await page.locator('.shape-area').boundingBox();
   if (!area) throw new Error('there is no image to draw on');
   const at = (x: number, y: number) => [area.x + x * area.width, area.y + y * area.height] as const;
-  await page.mouse.move(...at(0.2, 0.2));
-  await page.mouse.down();
-  await page.mouse.move(...at(0.1, 0.1), { steps: 4 });
-  await page.mouse.up();
+  await drag(page, corner(page, /^Corner 1 of 4/), [0.1, 0.1]);
   await corner(page, /^Corner 1 of 4, 10 % across, 10 % down/).waitFor();
   await page.mouse.click(...at(0.5, 0.05));
   await corner(page, /^Corner 2 of 5, 50 % across, 5 % down/).waitFor();

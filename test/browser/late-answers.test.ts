@@ -7,15 +7,21 @@ import { openBrowser } from './support/visitor.ts';
 const image = (name: string) => join(examples, name);
 const { visitWith } = openBrowser();
 
-/** Holds back the answer to these requests, in place of the service; returns what lets it come. */
-async function holdBack(page: Page, path: string, answer: { status: number; json: object }): Promise<() => void> {
+/** Holds back the answer to a request, in place of the service; returns what gives it, and waits until it is drawn. */
+async function holdBack(page: Page, path: string, answer: object): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<undefined>();
+  const given = Promise.withResolvers<undefined>();
   await page.route(path, async (route) => {
     await held.promise;
     // A request that the page has ended gets no answer any more.
     await route.fulfill(answer).catch(() => undefined);
+    given.resolve(undefined);
   });
-  return () => held.resolve(undefined);
+  return async () => {
+    held.resolve(undefined);
+    await given.promise;
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  };
 }
 
 const bbox = { format: 'cxcywh_normalized', cx: 0.5, cy: 0.5, width: 0.4, height: 0.4 };
@@ -34,8 +40,7 @@ test('a late answer is not drawn on images that were chosen meanwhile', async ()
   await page.locator('input[type=file]').setInputFiles(image('street.png'));
   // The page does not wait for it any longer.
   await page.getByRole('button', { name: 'Detect objects' }).waitFor();
-  release();
-  await page.waitForLoadState('networkidle');
+  await release();
   expect(await page.locator('.objects').count()).toBe(0);
   expect(await page.getByRole('alert').count()).toBe(0);
   await page.unroute('**/v1/vision/image-detections');
@@ -54,8 +59,7 @@ test('what the test of an address finds is not shown for another one', async () 
   await page.getByRole('button', { name: 'Testing…' }).waitFor();
   await address.fill('http://127.0.0.1:9/new.ts');
   await page.getByRole('button', { name: 'Test the address', disabled: false }).waitFor();
-  release();
-  await page.waitForLoadState('networkidle');
+  await release();
   expect(await page.getByText('The stream answered').count()).toBe(0);
   expect(await page.locator('.notice').count()).toBe(0);
   await visitor.close();

@@ -29,10 +29,14 @@ test('half an hour without input signs out, and input begins it anew', async () 
 
 test('a sign-out that was asked for stays one, and leaves nothing of an upload that was not answered', async () => {
   const visitor = await visit();
-  const { page, signIn } = visitor;
+  const { page, signIn, go } = visitor;
   await page.clock.install();
   await signIn((await Caller.create()).key);
-  await page.evaluate(`sessionStorage.setItem('vision-upload', '{}')`);
+  await go('#/tasks/new-upload');
+  await page.route('**/v1/vision/video-tasks*', (route) => route.abort('connectionreset'));
+  await page.locator('input[type=file]').setInputFiles(video);
+  await page.getByRole('button', { name: 'Upload and detect' }).click();
+  await until(() => page.evaluate<boolean>(`sessionStorage.length > 0`));
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('You are signed out. The key is no longer held in this tab.').waitFor();
   expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);

@@ -1,5 +1,6 @@
 import type { Alarm } from '@vision/client';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Pager } from '../components/pager.tsx';
 import { t } from '../strings.ts';
 import { AlarmCard } from './alarm-card.tsx';
@@ -17,6 +18,11 @@ interface AlarmListProps {
 /** A page of alarms, and the ways to others. */
 export function AlarmList({ loaded, empty, pages, rules, onChange }: AlarmListProps): JSX.Element {
   const { cursor, value } = loaded;
+  const isEmptied = cursor.value !== '' && value.value?.items.length === 0;
+  useEffect(() => {
+    // All alarms of an older page have closed meanwhile.
+    if (isEmptied) cursor.value = '';
+  }, [isEmptied]);
   return (
     <>
       <Cards alarms={value.value?.items} empty={empty} rules={rules} onChange={onChange} />

@@ -38,10 +38,9 @@ export function useTaskImage({ task, source: { value }, moment }: RuleEditor): T
   const { width, height } = source?.image ?? { width: 16, height: 9 };
   const aspect = size.value ?? width / height;
   const url = isUpload ? link.url : snapshot.url;
-  const isMissing = isUpload ? link.fault !== undefined || link.trouble !== undefined : snapshot.isMissing;
-  if (url === undefined || isBroken.value || (isUpload && link.fault !== undefined)) {
-    return { media: null, aspect, note: isMissing || isBroken.value ? t.shape.noImage : undefined };
-  }
+  const isMissing = isUpload ? Boolean(link.fault ?? link.trouble) : snapshot.isMissing || isBroken.value;
+  if (url === undefined || link.fault || isBroken.value)
+    return { media: null, aspect, note: isMissing ? t.shape.noImage : undefined };
   if (isUpload) {
     const onSize = (shape: number) => (size.value = shape);
     return { media: <Still link={link} atMs={moment.value} onSize={onSize} />, aspect, note: undefined };

@@ -6,13 +6,13 @@ const LONG_AFTER_MS = 60_000;
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 /** A window on a task that has ended; `fails` decides about the next load of each time. */
-function open(fails: (fromMs: number) => boolean) {
+function open(fails: (fromMs: number) => boolean, failure: Error = new TypeError('no connection')) {
   const asked: number[] = [];
   const problems: unknown[] = [];
   const frames = new FrameWindow({
     load: async (fromMs) => {
       asked.push(fromMs);
-      if (fails(fromMs)) throw new TypeError('no connection');
+      if (fails(fromMs)) throw failure;
       return Promise.resolve([{ frame_time_ms: fromMs, objects: [] }]);
     },
     isFinal: () => true,
@@ -36,6 +36,16 @@ test('frames that could not be loaded are loaded again after a while, and then n
   expect(asked).toEqual([0, 30_000, 30_000]);
   expect([frames.hasFailedAround(0), problems.length]).toEqual([false, 1]);
   expect(frames.around(0).map(({ frame_time_ms: at }) => at)).toEqual([0, 30_000]);
+});
+
+test('frames that the service refuses are asked for once', async () => {
+  const { frames, asked, problems } = open((fromMs) => fromMs === 0, new Error('refused'));
+  frames.around(0);
+  await settled();
+  frames.around(0, performance.now() + LONG_AFTER_MS);
+  await settled();
+  expect(asked).toEqual([0, 30_000]);
+  expect([frames.hasFailedAround(0), problems.length]).toEqual([true, 1]);
 });
 
 test('what is missing far away is no trouble of the position', async () => {

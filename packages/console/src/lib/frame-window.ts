@@ -1,4 +1,5 @@
 import type { Frame } from './boxes.ts';
+import { isPassing } from './trouble.ts';
 
 const CHUNK_MS = 30_000;
 const HELD_CHUNKS = 8;
@@ -65,6 +66,8 @@ export class FrameWindow {
       chunk.hasFailed = false;
     } catch (error) {
       chunk.hasFailed = true;
+      // What the service refuses is not asked for again.
+      chunk.isComplete = !isPassing(error);
       this.#options.onProblem(error);
     }
     chunk.isLoading = false;

@@ -7,7 +7,6 @@ import { TroubleNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { ScopeNotice } from '../components/scope-notice.tsx';
 import { hrefOf } from '../lib/route.ts';
-import { missingScopes } from '../state/session.ts';
 import { t } from '../strings.ts';
 
 /** Alarms, open ones first, and the rules that raise them. */
@@ -21,13 +20,6 @@ export function AlarmsPage(): JSX.Element {
     rules.reload();
   };
   const shared = { rules: rules.value.value, onChange: changed };
-  if (missingScopes.value.has('read')) {
-    return (
-      <Page title={t.alarms.title}>
-        <ScopeNotice scope="read" />
-      </Page>
-    );
-  }
   return (
     <Page
       title={t.alarms.title}

@@ -1,6 +1,5 @@
 import type { Scene } from '@vision/client';
 import type { JSX } from 'preact';
-import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { UsageToday } from '../components/usage-today.tsx';
 import { hrefOf } from '../lib/route.ts';
@@ -10,11 +9,9 @@ import { t } from '../strings.ts';
 /** What the key can do, and what is left of today. */
 export function StartPage(): JSX.Element {
   const { scenes } = useSession();
-  const mayRead = !missingScopes.value.has('read');
   return (
     <Page title={t.start.title}>
-      {mayRead ? <UsageToday /> : <Notice kind="info" title={t.start.writeOnly} />}
-      {missingScopes.value.has('create') ? <Notice kind="info" title={t.start.readOnly} /> : null}
+      {missingScopes.value.has('read') ? null : <UsageToday />}
       <section aria-labelledby="choose">
         <h2 id="choose">{t.start.choose}</h2>
         <ul class="cards">

@@ -5,12 +5,10 @@ import { Filters } from '../components/filters.tsx';
 import { Copyable, Notice, TroubleNotice } from '../components/notice.tsx';
 import { ObjectTable } from '../components/object-table.tsx';
 import { Page } from '../components/page.tsx';
-import { ScopeNotice } from '../components/scope-notice.tsx';
 import { StatusText } from '../components/status.tsx';
 import type { Shown } from '../lib/boxes.ts';
 import { inUtc, isolated, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
-import { missingScopes } from '../state/session.ts';
 import { taskName, useTasks } from '../state/use-tasks.ts';
 import { SourcePanel } from '../task/source-panel.tsx';
 import { Stage } from '../task/stage.tsx';
@@ -30,13 +28,6 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
   const trouble = view.task.trouble.value;
   const isMissing = trouble?.reason === 'task_not_found' && !task;
   const title = t.task.title(isolated(short(taskName(named ?? { task_id: taskId }), 40)));
-  if (missingScopes.value.has('read')) {
-    return (
-      <Page title={title}>
-        <ScopeNotice scope="read" />
-      </Page>
-    );
-  }
   return (
     <Page title={title} actions={<Actions view={view} />}>
       {isMissing ? <Notice kind="info" title={t.task.missingTask} /> : <TroubleNotice trouble={trouble} />}

@@ -25,7 +25,7 @@ export function WebhooksPage(): JSX.Element {
   const endpoints = value.value;
   return (
     <Page title={t.webhooks.title} lead={t.webhooks.lead}>
-      <TroubleNotice trouble={trouble.value} {...(trouble.value?.scope === undefined ? { onRetry: reload } : {})} />
+      <TroubleNotice trouble={trouble.value} onRetry={reload} />
       {endpoints === undefined && !trouble.value ? <p class="dim tall">{t.loading}</p> : null}
       {endpoints?.length === 0 ? <Notice kind="info" title={t.webhooks.empty} /> : null}
       {endpoints && endpoints.length > 0 ? <EndpointTable endpoints={endpoints} /> : null}

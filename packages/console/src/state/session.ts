@@ -75,9 +75,11 @@ async function exchangeCode(code: string): Promise<string | undefined> {
 export async function signIn(key: string, keep: boolean): Promise<Trouble | undefined> {
   const client = clientFor(key);
   try {
-    const [scenes, scopes] = await Promise.all([scenesOf(client), scopesOf(client)]);
-    const missing = scopes ? SCOPES.filter((scope) => !scopes.includes(scope)) : [];
-    missingScopes.value = new Set(scenes ? missing : ['read', ...missing]);
+    const scopes = (await scopesOf(client)) ?? SCOPES;
+    const missing = new Set<string>(SCOPES.filter((scope) => !scopes.includes(scope)));
+    const scenes = missing.has('read') ? undefined : await scenesOf(client);
+    if (!scenes) missing.add('read');
+    missingScopes.value = missing;
     session.value = { key, client, scenes: scenes ?? [] };
   } catch (error) {
     const trouble = troubleOf(error);

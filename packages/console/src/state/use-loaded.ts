@@ -38,22 +38,22 @@ export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T
     shownKey.current = key;
     const ended = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    // Kept over turns that a hidden page leaves out.
+    let isComing = false;
     const turn = async () => {
-      let isComing = false;
       if (!document.hidden || value.value === undefined) {
         try {
           const loaded = await latest.current.load(ended.signal);
           if (ended.signal.aborted) return;
           value.value = loaded;
           trouble.value = undefined;
+          isComing = false;
         } catch (error) {
           if (ended.signal.aborted) return;
           trouble.value = noteLoading(error, value.value !== undefined);
           isComing = isPassing(error);
         }
       }
-      // Another turn does not give a key what it may not do.
-      if (trouble.value?.reason === 'scope_missing') return;
       const waitMs = latest.current.everyMs?.(value.value, trouble.value) ?? (isComing ? AGAIN_MS : undefined);
       if (waitMs !== undefined && !ended.signal.aborted) timer = setTimeout(() => void turn(), waitMs);
     };

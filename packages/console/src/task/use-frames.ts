@@ -26,8 +26,7 @@ export function useFrames(view: TaskView, isOn = true): Trouble | undefined {
     [taskId, lowest],
   );
   const at = view.position.value;
-  const isOut = trouble.value?.reason === 'scope_missing';
-  const isLater = isOn && !isOut && (view.isRunning || isFailing.value);
+  const isLater = isOn && (view.isRunning || isFailing.value);
   useEffect(() => {
     // Frames of a task that still runs are loaded again until they are there, and those that could not be loaded.
     const timer = isLater ? setInterval(() => (tick.value += 1), 2_000) : undefined;

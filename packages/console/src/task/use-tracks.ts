@@ -33,6 +33,8 @@ export function useTracks(view: TaskView) {
     load: async (signal) => {
       if (kind === undefined) return false;
       await held.refresh(signal);
+      // The connection is back, so what failed before may be tried again.
+      page.forgive();
       tick.value += 1;
       return true;
     },

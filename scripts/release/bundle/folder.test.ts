@@ -22,7 +22,9 @@ function make(of: typeof release, text: string): string {
 test('a release that was made is not made again', () => {
   const folder = make(release, 'the first');
   expect(folder).toBe(join(parent, '0.4.0'));
-  expect(() => make(release, 'another')).toThrow(/^0\.4\.0 was made before: it is in .* other digests, .* release the next version\.$/);
+  expect(() => make(release, 'another')).toThrow(
+    /^0\.4\.0 was made before: it is in .* other digests, .* release the next version\.$/,
+  );
   expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toBe('the first');
 });
 

@@ -24,7 +24,7 @@ export function createSettlements(): Settlements {
       for (const resolve of waiting.get(eventId) ?? []) resolve(outcome);
       waiting.delete(eventId);
     },
-    settled: (eventId, timeoutMs = 30_000) => {
+    settled: (eventId, timeoutMs = 180_000) => {
       const known = outcomes.get(eventId);
       if (known) return Promise.resolve(known);
       return new Promise((resolve, reject) => {

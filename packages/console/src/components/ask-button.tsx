@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ActionButton } from './action-button.tsx';
 
 interface AskButtonProps {
@@ -19,7 +19,7 @@ export function AskButton(props: AskButtonProps): JSX.Element {
   const isAsking = useSignal(false);
   const wasAsked = useRef(false);
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isAsking.value || wasAsked.current) button.current?.focus();
     wasAsked.current = isAsking.value;
   }, [isAsking.value]);

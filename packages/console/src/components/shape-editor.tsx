@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { inserted, insertionIndex, middleAfter, moved, pointAt, POINTS, removed } from '../lib/shape.ts';
 import type { Point, ShapeKind } from '../lib/shape.ts';
 import { t } from '../strings.ts';
@@ -25,7 +25,8 @@ export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeE
   const { said, wanted, add, remove, move } = useShape({ kind, points, onChange });
   /** The corner that was used last: what a mouse or a finger can remove. */
   const chosen = useSignal<number | undefined>(undefined);
-  useEffect(() => {
+  // Before the next key is handled, which is meant for the corner that gets the focus.
+  useLayoutEffect(() => {
     if (wanted.current === undefined) return;
     area.current?.querySelectorAll<HTMLElement>('.corner')[wanted.current]?.focus();
     wanted.current = undefined;

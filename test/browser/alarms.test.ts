@@ -44,11 +44,12 @@ test('a rule is drawn with the mouse, tested, saved, and its alarm found to be f
     .waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Part of the image' }).click();
   await page.locator('.shape-area video').waitFor();
+  await drag(page, corner(page, /^Corner 1 of 4/), [0.1, 0.1]);
+  await corner(page, /^Corner 1 of 4, 10 % across, 10 % down/).waitFor();
+  // Dragging may scroll the page: where the area is counts from here.
   const area = await page.locator('.shape-area').boundingBox();
   if (!area) throw new Error('there is no image to draw on');
   const at = (x: number, y: number) => [area.x + x * area.width, area.y + y * area.height] as const;
-  await drag(page, corner(page, /^Corner 1 of 4/), [0.1, 0.1]);
-  await corner(page, /^Corner 1 of 4, 10 % across, 10 % down/).waitFor();
   await page.mouse.click(...at(0.5, 0.05));
   await corner(page, /^Corner 2 of 5, 50 % across, 5 % down/).waitFor();
   await page.getByRole('button', { name: 'Test on stored frames' }).click();

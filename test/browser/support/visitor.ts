@@ -10,6 +10,7 @@ import { readSettings } from '../../../deploy/local/settings.ts';
 import { system } from '../../support/system.ts';
 import { stopCameras } from './camera.ts';
 import { REPORT_LOST_FOCUS } from './focus.ts';
+import { REPORT_SHIFTS } from './shifts.ts';
 
 /** Where the images of the pages are. */
 export const shots = join(readSettings().localDir, 'test/browser');
@@ -21,7 +22,8 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export interface Visitor {
   page: Page;
   /**
-   * Errors of the console, breaches of the CSP, requests to other hosts, a lost focus, and what `inspect` found.
+   * Errors of the console, breaches of the CSP, requests to other hosts, a lost focus, contents that jump, and what
+   * `inspect` found.
    * Refusals of the API are no such thing.
    */
   complaints: string[];
@@ -84,6 +86,7 @@ async function visit(browser: Browser, options: BrowserContextOptions = {}, frag
   context.on('weberror', (error) => complaints.push(String(error.error())));
   await context.addInitScript(REPORT_BREACHES);
   await context.addInitScript(REPORT_LOST_FOCUS);
+  await context.addInitScript(REPORT_SHIFTS);
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   await page.goto(consoleUrl + fragment);

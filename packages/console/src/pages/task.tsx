@@ -9,6 +9,7 @@ import { StatusText } from '../components/status.tsx';
 import type { Shown } from '../lib/boxes.ts';
 import { inUtc, isolated, moment, short } from '../lib/format.ts';
 import { hrefOf } from '../lib/route.ts';
+import { useAnswered } from '../state/use-loaded.ts';
 import { taskName, useTasks } from '../state/use-tasks.ts';
 import { SourcePanel } from '../task/source-panel.tsx';
 import { Stage } from '../task/stage.tsx';
@@ -26,6 +27,9 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
   const named = useTasks(undefined).value.value?.find(({ task_id: id }) => id === taskId);
   const task = view.task.value.value;
   const trouble = view.task.trouble.value;
+  // What was seen waits for what stands above it; otherwise it would jump.
+  const hasTask = useAnswered(view.task);
+  const hasFacts = useAnswered(view.source) && hasTask;
   const isMissing = trouble?.reason === 'task_not_found' && !task;
   const title = t.task.title(isolated(short(taskName(named ?? { task_id: taskId }), 40)));
   return (
@@ -40,21 +44,30 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
             </Notice>
           ) : null}
           <Failure view={view} />
-          <div class="task">
-            <div class="task-stage">
-              <Stage view={view} />
-              <TimelinePanel view={view} />
-            </div>
-            <aside class="task-side" aria-label={t.filters.title}>
-              <Filters minScore={view.minScore} hidden={view.hidden} labels={view.labels.value} lowest={view.lowest} />
-              <InView view={view} />
-            </aside>
-          </div>
-          <TrackList view={view} />
-          <SourcePanel view={view} />
+          {hasFacts ? <Seen view={view} /> : null}
         </>
       )}
     </Page>
+  );
+}
+
+/** What its frames show, and how their source is. */
+function Seen({ view }: { view: TaskView }): JSX.Element {
+  return (
+    <>
+      <div class="task">
+        <div class="task-stage">
+          <Stage view={view} />
+          <TimelinePanel view={view} />
+        </div>
+        <aside class="task-side" aria-label={t.filters.title}>
+          <Filters minScore={view.minScore} hidden={view.hidden} labels={view.labels.value} lowest={view.lowest} />
+          <InView view={view} />
+        </aside>
+      </div>
+      <TrackList view={view} />
+      <SourcePanel view={view} />
+    </>
   );
 }
 

@@ -65,3 +65,10 @@ export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T
   }, [key, variant, round]);
   return { value, trouble, reload: () => (again.value += 1) };
 }
+
+/** Whether a first answer has come, or a trouble: what stands below can be shown, and will not jump because of it. */
+export function useAnswered({ value, trouble }: Pick<Loaded<unknown>, 'value' | 'trouble'>): boolean {
+  const isAnswered = useRef(false);
+  isAnswered.current ||= value.value !== undefined || trouble.value !== undefined;
+  return isAnswered.current;
+}

@@ -1,16 +1,16 @@
-import { readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { topics } from '@vision/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { startLiveSource } from '../examples/live-source.ts';
 import { Caller, form, jpeg, scene } from '../test/support/system.ts';
 import { STORED_COUNTS } from '../test/support/stored-frames.ts';
 import { results } from '../test/support/video.ts';
 import type { Figure } from './figures.ts';
+import { kafkaBytes } from './kafka-bytes.ts';
 import { useOf } from './process-tree.ts';
 import type { Use } from './process-tree.ts';
-import { localDir } from './processes.ts';
 
 export const name = 'sizing';
 
@@ -105,7 +105,7 @@ async function watchStreams(caller: Caller) {
   try {
     const tasks = await Promise.all(Array.from({ length: STREAMS }, () => startStream(caller, source.url)));
     await Promise.all(tasks.map((task) => firstFrame(caller, task)));
-    const before = { table: await frameBytes(db), log: kafkaBytes(), count: await framesStored(db) };
+    const before = { table: await frameBytes(db), log: kafkaBytes(topics.frames), count: await framesStored(db) };
     let cursors = tasks.map(() => '');
     const use = await usedIn(async () => {
       const until = performance.now() + WINDOW_MS;
@@ -116,7 +116,7 @@ async function watchStreams(caller: Caller) {
     });
     const frames = (await framesStored(db)) - before.count;
     const inTable = ((await frameBytes(db)) - before.table) / frames;
-    const inLog = (kafkaBytes() - before.log) / frames;
+    const inLog = (kafkaBytes(topics.frames) - before.log) / frames;
     for (const task of tasks) await caller.stop(task);
     const rate = (frames * 1000) / WINDOW_MS / STREAMS;
     return {
@@ -172,14 +172,6 @@ async function frameBytes(db: Db): Promise<number> {
        from (select relid from pg_partition_tree('frames') union all select relid from pg_partition_tree('segments')) as both_forms`,
   );
   return Number(rows[0]?.bytes);
-}
-
-/** Of the broker's files of the topic of frames. */
-function kafkaBytes(): number {
-  const logs = join(localDir, 'data/kafka');
-  const files = readdirSync(logs, { recursive: true, encoding: 'utf8' });
-  const own = files.filter((file) => /frames[^/]*-\d+\/[^/]+\.log$/.test(file));
-  return own.reduce((total, file) => total + statSync(join(logs, file)).size, 0);
 }
 
 /** Connections to PostgreSQL by service, of which each opens more when it is busy. */

@@ -13,13 +13,15 @@ import { environmentOf } from './environment.ts';
 export interface ResultsWorld {
   database: ScratchDatabase;
   kafka: TestKafka;
-  start: () => Promise<RunningProcess>;
+  /** @param settings beside those of the world */
+  start: (settings?: Record<string, string>) => Promise<RunningProcess>;
   /** Frames that are stored, of all tasks. */
   stored: () => Promise<number>;
   close: () => Promise<void>;
 }
 
-const PARTITIONS = 12;
+/** As many as the topic of frames has in production. */
+export const PARTITIONS = 96;
 
 export async function createResultsWorld(): Promise<ResultsWorld> {
   process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
@@ -30,13 +32,14 @@ export async function createResultsWorld(): Promise<ResultsWorld> {
   return {
     database,
     kafka,
-    start: async () => {
+    start: async (settings = {}) => {
       const healthPort = await freePort();
       service = startProcess('results', {
         ...(await environmentOf('results', { database, kafka, healthPort })),
         WRITE_SEGMENTS: 'true',
         TASKS_URL: 'http://127.0.0.1:9',
         IMAGES_URL: 'http://127.0.0.1:9',
+        ...settings,
       });
       await untilReady(service, healthPort);
       return service;

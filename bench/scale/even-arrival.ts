@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FrameData } from '@vision/contracts/frame-events';
+import { topics } from '@vision/contracts/topics';
+import { until } from '@vision/shared/testing/until';
+import { atMost, quantile } from '../figures.ts';
+import type { Figure } from '../figures.ts';
+import { kafkaBytes } from '../kafka-bytes.ts';
+import { cpuSecondsOf, useOf } from '../process-tree.ts';
+import { startCameras } from './cameras.ts';
+import type { Cameras } from './cameras.ts';
+import { createResultsWorld } from './results-world.ts';
+import type { ResultsWorld } from './results-world.ts';
+
+export interface EvenArrival {
+  streams: number;
+  /** How long workers gather segments; without it each frame is an event of its own. */
+  lingerMs?: number;
+  /** Bytes of a frame in Kafka that the form is to stay below. */
+  mostBytes?: number;
+}
+
+/** Figures of the start, of joining partitions and of first rows, are not counted. */
+const WARM_UP_MS = 10_000;
+const SETTLE_MS = 3_000;
+/** What an idle service takes is measured before, and taken off. */
+const IDLE_MS = 5_000;
+const SAMPLED_STREAMS = 20;
+
+/**
+ * Frames that come evenly, as cameras send them: what storing and folding one costs results and PostgreSQL, its bytes
+ * in Kafka, and the time from its capture until it can be read (without decoding and detection); then what moving all
+ * of them to the object store costs, each object read back.
+ * @param frames of one stream, at 5 a second: as long as the run takes
+ */
+export async function measureEvenArrival(case_: EvenArrival, frames: readonly FrameData[]): Promise<Figure[]> {
+  const world = await createResultsWorld();
+  try {
+    const ingested = await ingest(world, case_, frames);
+    return [...ingested, ...(await compact(world, case_))];
+  } finally {
+    await world.close();
+  }
+}
+
+async function ingest(world: ResultsWorld, case_: EvenArrival, frames: readonly FrameData[]): Promise<Figure[]> {
+  const { streams, lingerMs, mostBytes } = case_;
+  const service = await world.start();
+  const use = () => ({ serviceS: cpuSecondsOf(service.child.pid ?? 0), databaseS: useOf('postgres').cpuS });
+  await delay(SETTLE_MS);
+  const idle = await useIn(use, () => delay(IDLE_MS));
+  const cameras = await startCameras({ kafka: world.kafka.client, frames, streams, lingerMs });
+  await delay(WARM_UP_MS);
+  const beganWith = cameras.captured();
+  let lags: number[] = [];
+  const busy = await useIn(use, async () => {
+    lags = await sampleLags(world, cameras, frames.length);
+  });
+  const counted = cameras.captured() - beganWith;
+  await cameras.stop();
+  const total = frames.length * streams;
+  await until(async () => (await world.stored()) === total, { timeoutMs: 120_000, intervalMs: 200 });
+  const bytes = kafkaBytes(`${world.kafka.topicPrefix}${topics.frames}`) / total;
+  await service.stop();
+  const of = nameOf(case_);
+  const inSegments = lingerMs !== undefined;
+  return [
+    { name: `${of}, frames a second`, value: counted / busy.seconds, unit: '1/s' },
+    {
+      name: `${of}, processor time of results to store and fold a frame`,
+      value: ((busy.serviceS - idle.serviceS) * busy.seconds * 1e6) / counted,
+      unit: 'us',
+      ...(inSegments && { target: atMost(60) }),
+    },
+    {
+      name: `${of}, processor time of PostgreSQL for it`,
+      value: ((busy.databaseS - idle.databaseS) * busy.seconds * 1e6) / counted,
+      unit: 'us',
+    },
+    {
+      name: `${of}, bytes of a frame in Kafka`,
+      value: bytes,
+      unit: 'bytes',
+      ...(mostBytes !== undefined && { target: atMost(mostBytes) }),
+    },
+    { name: `${of}, captured to readable, p50`, value: quantile(lags, 0.5), unit: 'ms' },
+    { name: `${of}, captured to readable, p99`, value: quantile(lags, 0.99), unit: 'ms' },
+  ];
+}
+
+interface Used {
+  serviceS: number;
+  databaseS: number;
+}
+
+/** Processor time in each second of the work. */
+async function useIn(use: () => Used, work: () => Promise<unknown>): Promise<Used & { seconds: number }> {
+  const [before, fromMs] = [use(), performance.now()];
+  await work();
+  const [after, seconds] = [use(), (performance.now() - fromMs) / 1_000];
+  return {
+    seconds,
+    serviceS: (after.serviceS - before.serviceS) / seconds,
+    databaseS: (after.databaseS - before.databaseS) / seconds,
+  };
+}
+
+/** Milliseconds from the capture of frames of some streams until they were stored, until all frames are captured. */
+async function sampleLags({ database }: ResultsWorld, cameras: Cameras, frames: number): Promise<number[]> {
+  const { taskIds, capturedAtMs, captured } = cameras;
+  const step = Math.ceil(taskIds.length / SAMPLED_STREAMS);
+  const sampled = taskIds.map((taskId, stream) => ({ taskId, stream })).filter(({ stream }) => stream % step === 0);
+  const seen = new Map<string, number>();
+  const lags: number[] = [];
+  while (captured() < frames * taskIds.length) {
+    const rows = await database
+      .db('ingests')
+      .select<{ task_id: string; stored: number | string }[]>('task_id', 'stored')
+      .whereIn(
+        'task_id',
+        sampled.map(({ taskId }) => taskId),
+      );
+    const nowMs = performance.now();
+    const counts = new Map(rows.map(({ task_id: taskId, stored }) => [taskId, Number(stored)]));
+    for (const { taskId, stream } of sampled) {
+      const stored = counts.get(taskId) ?? 0;
+      for (let seq = seen.get(taskId) ?? stored; seq < stored; seq += 1) lags.push(nowMs - capturedAtMs(stream, seq));
+      seen.set(taskId, stored);
+    }
+    await delay(20);
+  }
+  return lags;
+}
+
+/** The service begins anew with frames that are all old enough, and has nothing else to do. */
+async function compact(world: ResultsWorld, case_: EvenArrival): Promise<Figure[]> {
+  const frames = await world.stored();
+  const service = await world.start({ SEGMENT_YOUNG_MS: '1000' });
+  const beganS = cpuSecondsOf(service.child.pid ?? 0);
+  await until(() => isCompact(world), { timeoutMs: 600_000, intervalMs: 250 });
+  const usedS = cpuSecondsOf(service.child.pid ?? 0) - beganS;
+  await service.stop();
+  return [
+    {
+      name: `${nameOf(case_)}, processor time of results to move a frame to the object store and read it back`,
+      value: (usedS * 1e6) / frames,
+      unit: 'us',
+      target: atMost(60),
+    },
+  ];
+}
+
+async function isCompact({ database: { db } }: ResultsWorld): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: [{ isCompact: boolean }] }>(
+    `select not exists (select from segments where body is not null)
+        and not exists (select from segment_copies) as "isCompact"`,
+  );
+  return rows[0].isCompact;
+}
+
+const nameOf = ({ streams, lingerMs }: EvenArrival) =>
+  `${streams} streams, ${lingerMs === undefined ? 'frame by frame' : `segments of ${lingerMs} ms`}`;

@@ -102,8 +102,10 @@ describe.each(Object.keys(hands) as HandName[])('by %s', (handName) => {
     await hand.press('Upload and detect');
     await heading(page, /street/);
     await page.locator('.status', { hasText: 'Complete' }).waitFor({ timeout: 180_000 });
+    // Images load once they are near what the viewer sees.
+    await page.locator('.track').first().scrollIntoViewIfNeeded();
     await page.locator('.track img').first().waitFor();
-    await hand.press(/^person0:0[3-9]/);
+    await hand.press(/^person\s*0:0[3-9]/);
     const at = page.getByRole('slider', { name: 'Position' });
     await until(async () => Number(await at.getAttribute('aria-valuenow')) > 3000);
     await page
@@ -150,7 +152,9 @@ describe.each(Object.keys(hands) as HandName[])('by %s', (handName) => {
 function untilTested(page: Page, hand: Hand): Promise<unknown> {
   return until(
     async () => {
+      const answered = page.waitForResponse(/stream-probes$/);
       await hand.press('Test the address');
+      await answered;
       await page.getByRole('button', { name: 'Test the address', disabled: false }).waitFor();
       return page.getByText('The stream works').isVisible();
     },

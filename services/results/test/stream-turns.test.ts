@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createGate } from '@vision/shared/async/gate';
 import type { Gate } from '@vision/shared/async/gate';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
@@ -31,31 +32,40 @@ afterAll(async () => {
 const shown = (taskId: string, from: number, count: number) =>
   Array.from({ length: count }, (_, at) => frame(taskId, from + at, { objects: [object(0.9)] }));
 
-/** Follows a task of 250 frames that gets one more when all are read; returns the turns that its pages waited for. */
-async function turnsOf(query: Record<string, string>): Promise<unknown[]> {
+const newTask = async (frames: number) => {
   const taskId = newTaskId();
   await results.tell(snapshot(taskId, 'subject-a'));
-  await results.deliver(shown(taskId, 0, 250));
-  const turns: unknown[] = [];
-  const searches: Pick<Gate, 'run'> = { run: (work, turn) => (turns.push(turn?.owner), work()) };
+  await results.deliver(shown(taskId, 0, frames));
+  return taskId;
+};
+
+interface Follower {
+  query: Record<string, string>;
+  searches: Pick<Gate, 'run'>;
+  signal?: AbortSignal;
+}
+
+/** What a reader of all frames of a task is sent. */
+async function follow(
+  taskId: string,
+  { query, searches, signal = new AbortController().signal }: Follower,
+): Promise<AsyncIterable<ResultEvent>> {
   const { db } = results.database;
   const task = await findReadableTask(db, { taskId, subject: 'subject-a', endPatienceMs: 60_000 });
   if (!task) throw new Error('there is no task');
   const own = { cursors: cursorCodec(['k'.repeat(40)]), db, signals: createSignals(logger), store, watch };
-  const left = new AbortController();
-  const events: AsyncIterable<ResultEvent> = followResults(
-    { ...own, searches } as unknown as Parameters<typeof followResults>[0],
-    {
-      subject: 'subject-a',
-      taskId,
-      task,
-      from: nothingRead,
-      selection: parseStreamQuery(query),
-      signal: left.signal,
-    },
-  );
+  const deps = { ...own, searches } as unknown as Parameters<typeof followResults>[0];
+  const selection = parseStreamQuery(query);
+  return followResults(deps, { subject: 'subject-a', taskId, task, from: nothingRead, selection, signal });
+}
+
+/** Follows a task of 250 frames that gets one more when all are read; returns the turns that its pages waited for. */
+async function turnsOf(query: Record<string, string>): Promise<unknown[]> {
+  const taskId = await newTask(250);
+  const turns: unknown[] = [];
+  const searches: Pick<Gate, 'run'> = { run: (work, turn) => (turns.push(turn?.owner), work()) };
   let frames = 0;
-  for await (const { kind } of events) {
+  for await (const { kind } of await follow(taskId, { query, searches })) {
     if (kind === 'frame') frames += 1;
     if (frames === 250) await results.deliver(shown(taskId, 250, 1));
     if (frames === 251) break;
@@ -63,8 +73,29 @@ async function turnsOf(query: Record<string, string>): Promise<unknown[]> {
   return turns;
 }
 
+/** A gate whose only slot another subject holds. */
+function heldGate(): { gate: Gate; release: () => void } {
+  const gate = createGate({ concurrency: 1 });
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  void gate.run(() => promise, { owner: 'subject-b' });
+  return { gate, release };
+}
+
 test('pages of a stream that searches stored frames wait for their turn among subjects, and new frames do not', async () => {
   expect(await turnsOf({ skip_empty: 'true' })).toEqual(['subject-a', 'subject-a', 'subject-a']);
   expect(await turnsOf({ from_ms: '0' })).toEqual(['subject-a', 'subject-a', 'subject-a']);
   expect(await turnsOf({})).toEqual([]);
+});
+
+test('a stream that waits for its turn ends quietly when its reader leaves', async () => {
+  const taskId = await newTask(1);
+  const { gate, release } = heldGate();
+  const left = new AbortController();
+  const events = await follow(taskId, { query: { skip_empty: 'true' }, searches: gate, signal: left.signal });
+  const next = events[Symbol.asyncIterator]().next();
+  expect(gate.load()).toBe(2);
+  left.abort();
+  expect(await next).toEqual({ done: true, value: undefined });
+  release();
+  await gate.idle();
 });

@@ -75,6 +75,9 @@ export async function* followResults(
       if (now === 'gone') return;
       task = now ?? task;
     }
+  } catch (error) {
+    // A page that waits for its turn, or for the object store, fails with the reason of the signal.
+    if (!signal.aborted) throw error;
   } finally {
     signal.removeEventListener('abort', following.wake);
     following.end();

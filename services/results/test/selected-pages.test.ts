@@ -14,7 +14,7 @@ import { encodeSegment } from '../src/domain/segments/segment.ts';
 import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { readShown } from '../src/use-cases/read-shown.ts';
+import { narrowToTrack, readShown } from '../src/use-cases/read-shown.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { foldParts, logger, newTaskId, object, testResults, testSettings } from './support.ts';
 
@@ -69,13 +69,14 @@ const store = {
 } as unknown as SegmentStore;
 
 const read = async (query: Record<string, string>, from: Progress = nothingRead) => {
-  const selection = parseResultQuery(query);
+  const asked = parseResultQuery(query);
   const state = { position: SEGMENTS * FRAMES, late_position: 0, is_late_listed: true };
   const flags = { is_expired: false, is_long_over: false, is_complete: false, status: 'running' as const, kind: null };
   const facts = { is_just_over: false, snapshots: null, result_expires_at: new Date() };
   const task = { lower_bound: 0.3, default_min_score: 0.5, ...state, ...flags, ...facts };
   const deps = { db: database.db, signals: createSignals(logger), store, wakeFold: () => undefined };
-  const page = await readShown(deps, taskId, { task, from, limit: selection.limit, selection, signal: undefined });
+  const { selection } = await narrowToTrack(deps, taskId, { selection: asked, position: task.position });
+  const page = await readShown(deps, taskId, { task, from, limit: asked.limit, selection, signal: undefined });
   return { ...page, seqs: page.frames.map(({ seq }) => seq) };
 };
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate } from '@vision/shared/async/gate';
+import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
+import { findFold } from '../src/db/folds.ts';
 import { findReadableTask } from '../src/db/task-views.ts';
 import { cursorCodec, nothingRead } from '../src/domain/cursor.ts';
 import { parseStreamQuery } from '../src/domain/result-query.ts';
@@ -73,6 +75,21 @@ async function turnsOf(query: Record<string, string>): Promise<unknown[]> {
   return turns;
 }
 
+/** Statements that read how far the task is folded. */
+async function foldReadsOf(taskId: string, query: Record<string, string>): Promise<{ frames: number; reads: number }> {
+  const { db } = results.database;
+  let reads = 0;
+  const note = ({ sql }: { sql: string }) => (reads += sql.includes('from ingests as i left join folds') ? 1 : 0);
+  db.on('query', note);
+  let frames = 0;
+  for await (const { kind } of await follow(taskId, { query, searches: createGate({ concurrency: 1 }) })) {
+    if (kind === 'frame') frames += 1;
+    if (frames === 250) break;
+  }
+  db.off('query', note);
+  return { frames, reads };
+}
+
 /** A gate whose only slot another subject holds. */
 function heldGate(): { gate: Gate; release: () => void } {
   const gate = createGate({ concurrency: 1 });
@@ -85,6 +102,16 @@ test('pages of a stream that searches stored frames wait for their turn among su
   expect(await turnsOf({ skip_empty: 'true' })).toEqual(['subject-a', 'subject-a', 'subject-a']);
   expect(await turnsOf({ from_ms: '0' })).toEqual(['subject-a', 'subject-a', 'subject-a']);
   expect(await turnsOf({})).toEqual([]);
+});
+
+test('a stream that searches for a track reads the fold once for the pages of a task that stays as it is', async () => {
+  const taskId = await newTask(250);
+  const { db } = results.database;
+  await db('ingests')
+    .where({ task_id: taskId })
+    .update({ fold_at: db.raw('now()') });
+  await until(async () => (await findFold(db, taskId)).isFolded);
+  expect(await foldReadsOf(taskId, { skip_empty: 'true', track_id: '7' })).toEqual({ frames: 250, reads: 1 });
 });
 
 test('a stream that waits for its turn ends quietly when its reader leaves', async () => {

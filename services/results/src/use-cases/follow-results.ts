@@ -6,7 +6,8 @@ import type { Selection } from '../domain/result-query.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
 import type { ShownPage } from './read-selected.ts';
-import { readShown } from './read-shown.ts';
+import { narrowToTrack, readShown } from './read-shown.ts';
+import type { Narrowed } from './read-shown.ts';
 import type { Following } from './watch-tasks.ts';
 
 /** What a reader that follows a task is sent. `id` is the cursor behind it. */
@@ -47,11 +48,17 @@ export async function* followResults(
   try {
     let task = admitted;
     let progress = from;
+    let narrowed: Narrowed = { selection, position: -1 };
     // What was stored before: the work of a page is bounded there, and not how many pages follow each other.
     let isBehind = true;
     while (!signal.aborted) {
-      const reading = { task, from: progress, limit: PAGE, selection, signal };
-      const read = () => readShown(deps, taskId, reading);
+      const reading = { task, from: progress, limit: PAGE, signal };
+      const read = async () => {
+        // What a fold says holds for every page up to its position.
+        if (narrowed.position < reading.task.position)
+          narrowed = await narrowToTrack(deps, taskId, { selection, position: reading.task.position });
+        return readShown(deps, taskId, { ...reading, selection: narrowed.selection });
+      };
       const page: ShownPage = await (isSearch && isBehind
         ? deps.searches.run(read, { owner: subject, signal })
         : read());

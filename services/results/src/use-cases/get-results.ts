@@ -4,7 +4,7 @@ import type { ResultQuery } from '../domain/result-query.ts';
 import { pageBytes } from '../domain/page-text.ts';
 import type { Deps } from './deps.ts';
 import { findTask } from './find-task.ts';
-import { readShown } from './read-shown.ts';
+import { narrowToTrack, readShown } from './read-shown.ts';
 
 export interface PageRequest {
   subject: string;
@@ -22,7 +22,8 @@ export async function getResults(
   const task = await findTask(deps, subject, taskId);
   checkTimes(query, task.kind);
   const from = query.cursor === undefined ? nothingRead : deps.cursors.decode(taskId, query.cursor);
-  const page = await readShown(deps, taskId, { task, from, limit: query.limit, selection: query, signal });
+  const { selection } = await narrowToTrack(deps, taskId, { selection: query, position: task.position });
+  const page = await readShown(deps, taskId, { task, from, limit: query.limit, selection, signal });
   const { frames, progress, hasMore } = page;
   const isComplete = !hasMore && (task.is_complete || task.is_long_over);
   const cursor = deps.cursors.encode(taskId, progress);

@@ -126,3 +126,16 @@ test('a stream that waits for its turn ends quietly when its reader leaves', asy
   release();
   await gate.idle();
 });
+
+test('a stream that waits long for its turn is kept alive, and goes on when it has it', async () => {
+  const taskId = await newTask(1);
+  const { gate, release } = heldGate();
+  const events = await follow(taskId, { query: { skip_empty: 'true' }, searches: gate });
+  const kinds: string[] = [];
+  for await (const { kind } of events) {
+    kinds.push(kind);
+    if (kind === 'heartbeat') release();
+    if (kind === 'frame') break;
+  }
+  expect(kinds).toEqual(['heartbeat', 'frame']);
+});

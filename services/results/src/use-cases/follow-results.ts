@@ -1,3 +1,4 @@
+import { atMost } from '@vision/shared/async/at-most';
 import { afterEnd } from '../domain/cursor.ts';
 import type { Progress } from '../domain/cursor.ts';
 import { frameBytes } from '../domain/page-text.ts';
@@ -43,7 +44,7 @@ export async function* followResults(
   const following = deps.watch.follow(taskId);
   signal.addEventListener('abort', following.wake);
   let sentAt = performance.now();
-  const quietMs = () => performance.now() - sentAt;
+  const untilHeartbeatMs = () => Math.max(0, HEARTBEAT_MS - (performance.now() - sentAt));
   const isSearch = selection.times !== undefined || selection.skipEmpty;
   try {
     let task = admitted;
@@ -52,16 +53,21 @@ export async function* followResults(
     // What was stored before: the work of a page is bounded there, and not how many pages follow each other.
     let isBehind = true;
     while (!signal.aborted) {
-      const reading = { task, from: progress, limit: PAGE, signal };
+      const asked = { task, from: progress, limit: PAGE, signal };
       const read = async () => {
         // What a fold says holds for every page up to its position.
-        if (narrowed.position < reading.task.position)
-          narrowed = await narrowToTrack(deps, taskId, { selection, position: reading.task.position });
-        return readShown(deps, taskId, { ...reading, selection: narrowed.selection });
+        if (narrowed.position < asked.task.position)
+          narrowed = await narrowToTrack(deps, taskId, { selection, position: asked.task.position });
+        return readShown(deps, taskId, { ...asked, selection: narrowed.selection });
       };
-      const page: ShownPage = await (isSearch && isBehind
-        ? deps.searches.run(read, { owner: subject, signal })
-        : read());
+      const reading: Promise<ShownPage> =
+        isSearch && isBehind ? deps.searches.run(read, { owner: subject, signal }) : read();
+      // A turn may be long in coming, and what stands between ends connections that are silent.
+      while (!(await atMost(untilHeartbeatMs(), reading))) {
+        yield { kind: 'heartbeat', id: idOf(progress) };
+        sentAt = performance.now();
+      }
+      const page = await reading;
       isBehind = page.hasMore;
       for (const { frame, place } of inOrderOfPlaces(page.frames, progress, page.progress)) {
         yield { kind: 'frame', id: idOf(place), frame: frameBytes(frame, { taskId, withTotal }) };
@@ -73,8 +79,8 @@ export async function* followResults(
         yield { kind: 'end', id: idOf(afterEnd(progress)), status };
         return;
       }
-      if (!page.hasMore) await following.wait(Math.max(0, HEARTBEAT_MS - quietMs()));
-      if (quietMs() >= HEARTBEAT_MS) {
+      if (!page.hasMore) await following.wait(untilHeartbeatMs());
+      if (untilHeartbeatMs() === 0) {
         yield { kind: 'heartbeat', id: idOf(progress) };
         sentAt = performance.now();
       }

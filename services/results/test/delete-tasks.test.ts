@@ -16,13 +16,13 @@ import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { lockFold } from '../src/db/folds.ts';
-import { saveTaskView } from '../src/db/task-views.ts';
 import { noteWriter } from '../src/db/track-snapshots.ts';
 import { createSignals } from '../src/signals.ts';
 import { compactFrames } from '../src/use-cases/compact-frames.ts';
 import { deleteTasks } from '../src/use-cases/delete-tasks.ts';
 import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { learnTask } from '../src/use-cases/learn-task.ts';
 import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
 import { storeSource } from '../src/use-cases/store-source.ts';
 import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
@@ -272,11 +272,18 @@ test('a fold under way when its task is deleted leaves nothing behind', async ()
 });
 
 test.each([
-  ['a state of its source', (tx: Knex, task: string) => storeSource({ db: tx }, source(task, 1))],
-  ['a view of it', (tx: Knex, task: string) => saveTaskView(tx, ended(task))],
-])('%s that is being stored when a task is deleted leaves nothing behind', async (_what, store) => {
+  ['a state of its source', (tx: Knex.Transaction, task: string) => storeSource({ db: tx }, source(task, 1))],
+  ['a view of it', (tx: Knex.Transaction, task: string) => learnTask(tx, ended(task))],
+])('%s that is being stored when a task is deleted leaves nothing behind, with frames or without', async (_, store) => {
+  for (const frames of [5, 0]) await storeWhileDeleted(store, frames);
+});
+
+async function storeWhileDeleted(
+  store: (tx: Knex.Transaction, task: string) => Promise<unknown>,
+  frames: number,
+): Promise<void> {
   const task = newTaskId();
-  await results.deliver(framesOf(task, 0, 5));
+  if (frames > 0) await results.deliver(framesOf(task, 0, frames));
   const { db } = results.database;
   const tx = await db.transaction();
   await store(tx, task);
@@ -291,7 +298,7 @@ test.each([
   await tx.commit();
   expect(await deleting).toEqual([200, [task]]);
   expect(await leftOf(task)).toEqual({});
-});
+}
 
 test.each(['results.task_hidden', 'results.task_segments_removed', 'results.task_images_removed'])(
   'a task that was deleted when the process died at %s is hidden, and the next process removes the rest',

@@ -24,17 +24,19 @@ afterAll(() => results.stop());
 
 const START_MS = 1_790_000_000_000;
 const reported = (taskId: string, n: number, facts: Partial<SourceChangedData> = {}) =>
-  storeSource(
-    { db: results.database.db },
-    {
-      job_id: taskId,
-      attempt: 1,
-      n,
-      at_ms: START_MS + n,
-      since_ms: START_MS + n,
-      state: 'streaming',
-      ...facts,
-    },
+  results.database.db.transaction((tx) =>
+    storeSource(
+      { db: tx },
+      {
+        job_id: taskId,
+        attempt: 1,
+        n,
+        at_ms: START_MS + n,
+        since_ms: START_MS + n,
+        state: 'streaming',
+        ...facts,
+      },
+    ),
   );
 
 async function source(

@@ -65,7 +65,7 @@ test.each([
 test('keeps at most 1,000 states of a source, the long outages among them', async () => {
   const task = newTaskId();
   const { db } = results.database;
-  await storeSource({ db }, snapshotOf(task, 1, { state: 'connecting' }));
+  await db.transaction((tx) => storeSource({ db: tx }, snapshotOf(task, 1, { state: 'connecting' })));
   await db.raw(
     `insert into source_states (task_id, attempt, n, at_ms, state)
      select :task, 1, n, :start::bigint + n * 1000 + case when n > 20 then 600000 else 0 end,
@@ -74,7 +74,7 @@ test('keeps at most 1,000 states of a source, the long outages among them', asyn
     { task, start: 1_790_000_000_000 },
   );
   await db('sources').where({ task_id: task }).update({ states: 1_000 });
-  await storeSource({ db }, snapshotOf(task, 1_001, { since_ms: 1_790_002_000_000 }));
+  await db.transaction((tx) => storeSource({ db: tx }, snapshotOf(task, 1_001, { since_ms: 1_790_002_000_000 })));
   const states = await listed(task);
   expect(states).toHaveLength(901);
   expect(states).toContainEqual({ n: 20, state: 'reconnecting' });

@@ -225,9 +225,11 @@ test('counts seconds of frames that are in the object store', async () => {
 
 const HOUR = 3_600_000;
 const reported = (taskId: string, n: number, facts: Partial<SourceChangedData>) =>
-  storeSource(
-    { db: database.db },
-    { job_id: taskId, attempt: 1, n, at_ms: facts.since_ms ?? 0, since_ms: 0, state: 'streaming', ...facts },
+  database.db.transaction((tx) =>
+    storeSource(
+      { db: tx },
+      { job_id: taskId, attempt: 1, n, at_ms: facts.since_ms ?? 0, since_ms: 0, state: 'streaming', ...facts },
+    ),
   );
 
 /** A stream of an hour that ended; a frame a second while it had any. */

@@ -39,13 +39,19 @@ export async function isDeleted(db: Knex, taskId: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** The same; until the end of the transaction no request deletes it, unless no frame of it has arrived. */
-export async function isDeletedForNow(tx: Knex, taskId: string): Promise<boolean> {
-  const found = await tx('ingests')
-    .where({ task_id: taskId })
-    .forShare()
-    .first<{ deleted_at: Date | null } | undefined>('deleted_at');
-  return found !== undefined && found.deleted_at !== null;
+/**
+ * Keeps the deletion of a task and what is stored of it apart until the transaction ends: without it a row that is
+ * stored while its task is deleted would stay. A row of the task cannot be locked instead, as there may be none.
+ */
+async function lockDeletion(tx: Knex.Transaction, taskId: string, by: 'deletion' | 'writer'): Promise<void> {
+  const lock = by === 'deletion' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  await tx.raw(`select ${lock}(hashtextextended(?, 0))`, [`deletion of ${taskId}`]);
+}
+
+/** Whether the owner of a task has deleted it; until the end of the transaction no request does. */
+export async function isDeletedForNow(tx: Knex.Transaction, taskId: string): Promise<boolean> {
+  await lockDeletion(tx, taskId, 'writer');
+  return isDeleted(tx, taskId);
 }
 
 /**
@@ -58,6 +64,7 @@ export async function markDeleted(tx: Knex.Transaction, taskId: string): Promise
     [taskId],
   );
   await tx('folds').where({ task_id: taskId }).forUpdate().select('revision');
+  await lockDeletion(tx, taskId, 'deletion');
   await lockIngests(tx, [taskId]);
   await tx.raw(
     `update ingests

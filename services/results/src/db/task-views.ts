@@ -3,19 +3,15 @@ import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts
 
 /**
  * Keeps the newest version, in any order of arrival. Views of earlier releases get what they lack.
- * A deleted task gets none, and none is deleted while its view is stored. Returns whether anything has changed.
+ * Returns whether anything has changed.
  */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
-    // A shared lock would not do: two that hold it and then write the row would wait for each other.
-    `with ingest as materialized (
-       select deleted_at from ingests where task_id = :task_id for no key update)
-     insert into task_views as known
+    `insert into task_views as known
             (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
              result_expires_at, kind, reason, scene_code, client_ref, snapshots)
-     select :task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
-            :result_expires_at, :kind, :reason, :scene_code, :client_ref, :snapshots
-      where not exists (select from ingest where deleted_at is not null)
+     values (:task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
+             :result_expires_at, :kind, :reason, :scene_code, :client_ref, :snapshots)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
             lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,

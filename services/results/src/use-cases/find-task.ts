@@ -1,6 +1,6 @@
 import { fail } from '@vision/contracts/errors';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { findReadableTask, saveTaskView } from '../db/task-views.ts';
+import { findReadableTask } from '../db/task-views.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
 import { learnTask } from './learn-task.ts';
@@ -39,7 +39,7 @@ export async function learnKind(
 ): Promise<'stream' | 'upload'> {
   const asked = await taskOwners.find(subject, taskId);
   if (asked === undefined || asked === 'image' || asked.kind === undefined) throw taskNotFound();
-  await saveTaskView(db, asked);
+  await inTransaction(db, (tx) => learnTask(tx, asked));
   return asked.kind;
 }
 

@@ -1,9 +1,9 @@
+import type { Knex } from 'knex';
 import { dayOfTask } from '@vision/contracts/ids';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import { isDeletedForNow } from '../db/deleted-tasks.ts';
 import { listState, lockSource, mergeStates, saveSource } from '../db/sources.ts';
 import { applySnapshot } from '../domain/source.ts';
-import type { Deps } from './deps.ts';
 
 /** States that are kept of a task, and how many go at a time when there are more. */
 const MOST_STATES = 1_000;
@@ -14,7 +14,7 @@ const MERGED_AT_ONCE = 100;
  * older snapshots change nothing, nor do those of a deleted task: until the end of the transaction it is not deleted.
  * Beyond 1,000 states those of the older half that held the shortest are left out.
  */
-export async function storeSource({ db }: Pick<Deps, 'db'>, data: SourceChangedData): Promise<void> {
+export async function storeSource({ db }: { db: Knex.Transaction }, data: SourceChangedData): Promise<void> {
   const snapshot = { ...data, job_id: data.job_id.toLowerCase() };
   const taskId = snapshot.job_id;
   if (dayOfTask(taskId) === undefined) throw new Error('the job id is no UUIDv7, so no task of this system');

@@ -55,6 +55,15 @@ const versionsOf = async (taskId: string) =>
     image?.state,
     image?.frame_time_ms,
   ]);
+const setAge = (taskId: string, age: string) => {
+  const { db } = results.database;
+  const announcedAt = db.raw('vision_now() - ?::interval', [age]);
+  return db('alarm_images').where({ task_id: taskId }).update({ announced_at: announcedAt });
+};
+const retain = async () => {
+  const answer = await results.call('POST', '/internal/v1/retention/run');
+  expect(answer.status).toBe(200);
+};
 const untilThere = (taskId: string, versions: number) =>
   until(async () => (await versionsOf(taskId)).length === versions);
 
@@ -109,4 +118,15 @@ test('alarms of a task without images wait for none, and a deleted task leaves n
   const answer = await results.ask('/internal/v1/deleted-tasks', { task_ids: [deleted] });
   expect(await answer.json()).toEqual({ task_ids: [deleted] });
   expect(await waiting()).toEqual([]);
+});
+
+test('retention removes alarms that have waited for an image for more than a day', async () => {
+  const [waiting, late] = [await judgedTask(), await judgedTask()];
+  await results.deliver([...visits(waiting, [0, 2], [1]), ...visits(late, [0, 2], [1])]);
+  for (const taskId of [waiting, late]) await untilThere(taskId, 1);
+  await setAge(late, '25 hours');
+  await retain();
+  for (const taskId of [waiting, late]) await takeImage(taskId);
+  expect((await versionsOf(waiting)).map(([version]) => version)).toEqual([1, 2]);
+  expect((await versionsOf(late)).map(([version]) => version)).toEqual([1]);
 });

@@ -1078,7 +1078,7 @@ export interface components {
         /** @description Image of the object; absent in alarms of an earlier release */
         snapshot?: {
           /**
-           * @description `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots
+           * @description `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is stored within a day of the last event of the alarm. `none`: no object raised the alarm. `off`: the task has no snapshots
            * @enum {string}
            */
           state: 'available' | 'pending' | 'none' | 'off';
@@ -1745,7 +1745,7 @@ export interface components {
       /** @description Image of the object; absent in alarms of an earlier release */
       snapshot?: {
         /**
-         * @description `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots
+         * @description `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is stored within a day of the last event of the alarm. `none`: no object raised the alarm. `off`: the task has no snapshots
          * @enum {string}
          */
         state: 'available' | 'pending' | 'none' | 'off';

@@ -40,7 +40,8 @@ export const alarmImage = z
       .enum(['available', 'pending', 'none', 'off'])
       .describe(
         '`available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event ' +
-          '`alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots',
+          '`alarm.updated` follows when one is stored within a day of the last event of the alarm. `none`: no object ' +
+          'raised the alarm. `off`: the task has no snapshots',
       ),
     path: z
       .string()

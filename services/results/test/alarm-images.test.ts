@@ -130,3 +130,15 @@ test('retention removes alarms that have waited for an image for more than a day
   expect((await versionsOf(waiting)).map(([version]) => version)).toEqual([1, 2]);
   expect((await versionsOf(late)).map(([version]) => version)).toEqual([1]);
 });
+
+test('an alarm that is announced again waits for its image for a day from then on', async () => {
+  const taskId = await judgedTask();
+  await results.deliver(visits(taskId, [0, 2], [1]));
+  await untilThere(taskId, 1);
+  await setAge(taskId, '25 hours');
+  await results.deliver(visits(taskId, [2, 6], []));
+  await untilThere(taskId, 2);
+  await retain();
+  await takeImage(taskId);
+  expect((await versionsOf(taskId)).map(([version]) => version)).toEqual([1, 3, 4]);
+});

@@ -9,10 +9,13 @@ export async function lockAlarmImages(tx: Knex, taskId: string): Promise<void> {
   await tx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`images of alarms of ${taskId}`]);
 }
 
-/** Notes an alarm as it was announced last, until the image of this track is stored. */
+/** Notes an alarm as it is announced now, until the image of this track is stored. */
 export async function awaitImage(tx: Knex.Transaction, trackId: string, alarm: AlarmSnapshot): Promise<void> {
-  const row = { task_id: alarm.task_id, track_id: trackId, alarm_id: alarm.alarm_id, alarm: JSON.stringify(alarm) };
-  await tx('alarm_images').insert(row).onConflict(['task_id', 'track_id', 'alarm_id']).merge(['alarm']);
+  await tx.raw(
+    `insert into alarm_images (task_id, track_id, alarm_id, alarm) values (:taskId, :trackId, :alarmId, :alarm)
+     on conflict (task_id, track_id, alarm_id) do update set alarm = excluded.alarm, announced_at = vision_now()`,
+    { taskId: alarm.task_id, trackId, alarmId: alarm.alarm_id, alarm: JSON.stringify(alarm) },
+  );
 }
 
 /** Takes the alarms that wait for the image of a track, and the time. */
@@ -28,7 +31,7 @@ export async function takeAwaiting(
   return rows;
 }
 
-/** Forgets alarms whose images did not come within a day, `limit` at most; returns how many. */
+/** Forgets alarms announced more than a day ago whose images did not come, `limit` at most; returns how many. */
 export async function forgetAwaiting(db: Knex, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from alarm_images where (task_id, track_id, alarm_id) in (

@@ -84,6 +84,14 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
     logger,
     run: async () => {
       await runRetention(deps);
+      return 0;
+    },
+  });
+  const ruleRepeats = createPoller({
+    name: 'rule-repeats',
+    intervalMs: RULE_REPEATS_MS,
+    logger,
+    run: async () => {
       await repeatRules(deps);
       return 0;
     },
@@ -93,7 +101,7 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
   // Results judges by a changed rule within seconds, also when no process announced it.
   const looks = [relay.look, ...(sending?.looks ?? [])];
   const looking = createLooks({ db: deps.db, logger, intervalMs: LOOK_MS, looks });
-  const parts: Background[] = [retention, deps.watch, looking, ...(sending ? [sending] : [])];
+  const parts: Background[] = [retention, ruleRepeats, deps.watch, looking, ...(sending ? [sending] : [])];
   return {
     start: () => parts.forEach((part) => part.start()),
     stop: async () => {
@@ -106,6 +114,8 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
 const IDLE_MS = LOOKED_FOR_MS;
 const LOOK_MS = 2_000;
 const UPKEEP_MS = 30_000;
+/** Interval between two queries for rules that were last published a day ago. */
+const RULE_REPEATS_MS = 3_600_000;
 
 type Bells = Pick<BackgroundOptions, 'webhookBell' | 'mqttBell'>;
 

@@ -96,7 +96,7 @@ test('a subject with much under way gives way to the others', async () => {
 const secrets = createSecretBox([{ version: 1, key: Buffer.alloc(32, 7) }]);
 const urlOf = (key: string, name: string) => sealFor(secrets, key, 'url', `https://${name}.example.org/`);
 
-/** An endpoint whose only webhook is claimed, and the names of the hosts that it is sent to. */
+/** An endpoint whose only webhook is claimed, and the names of the hosts that are resolved and that it is sent to. */
 async function claimedWebhook() {
   const key = await endpointWith(1);
   const sealed = {
@@ -115,12 +115,16 @@ async function claimedWebhook() {
     if (!claim) throw new Error('nothing is due');
     return claim;
   };
+  const resolved: string[] = [];
   const sent: string[] = [];
   const webhooks = {
     box: secrets,
     rules: { policy: createAddressPolicy([], { isAllowedPort: () => true }), allowsHttp: false },
     http: {
-      resolve: () => Promise.resolve({ address: '192.0.2.7' }),
+      resolve: ({ url }: { url: { host: string } }) => {
+        resolved.push(url.host);
+        return Promise.resolve({ address: '192.0.2.7' });
+      },
       post: ({ url }: { url: { host: string } }) => {
         sent.push(url.host);
         return Promise.resolve({ outcome: 'delivered', status: 204 });
@@ -130,7 +134,7 @@ async function claimedWebhook() {
   const deps = { db: database.db, signals: createSignals(createLogger('notify', 'silent')), webhooks };
   const attempt = (claim: ClaimedDelivery, pace: HostPace = { delayOf: () => 1 }) =>
     attemptDelivery(deps, claim, { pace, signal: AbortSignal.timeout(30_000) });
-  return { key, claim: await claimNext(), claimNext, attempt, sent };
+  return { key, claim: await claimNext(), claimNext, attempt, resolved, sent };
 }
 
 test('a webhook that waited for the pace of its host goes to the address that its endpoint has then', async () => {
@@ -169,4 +173,11 @@ test.each([
   await change();
   await attempt(claim);
   expect(sent).toEqual([]);
+});
+
+test('a webhook whose event is no longer in the log is dropped before its host is resolved', async () => {
+  const { claim, attempt, resolved } = await claimedWebhook();
+  await attempt({ ...claim, occurred_at: null, data: null });
+  expect(resolved).toEqual([]);
+  expect(await database.db('webhook_deliveries').where({ delivery_id: claim.delivery_id })).toEqual([]);
 });

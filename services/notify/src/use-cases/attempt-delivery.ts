@@ -25,17 +25,14 @@ export async function attemptDelivery(
   claim: ClaimedDelivery,
   options: AttemptOptions,
 ): Promise<void> {
+  if (!eventOf(claim)) return drop(deps, claim);
   const begun = performance.now();
   const target = await targetOf(deps.webhooks, claim, options.signal);
   const lookupMs = performance.now() - begun;
   const claimed = 'address' in target ? await inTurn(deps, claim, target.address, options) : claim;
   if (!claimed) return;
   const event = eventOf(claimed);
-  if (!event) {
-    // Its task was deleted, or it is older than events are retained.
-    if (await dropDelivery(deps.db, claimed)) deps.signals.deliveriesDropped('event_removed', 1);
-    return;
-  }
+  if (!event) return drop(deps, claimed);
   const at = new Date();
   const sent = performance.now();
   const answer =
@@ -43,6 +40,11 @@ export async function attemptDelivery(
   crashPoint('notify.webhook_sent');
   const attempt = { at: at.toISOString(), duration_ms: Math.round(lookupMs + performance.now() - sent) };
   await recordAttempt(deps, claimed, { answer, attempt, occurredAt: event.occurred_at });
+}
+
+/** Drops a delivery whose task was deleted, or whose event is older than events are retained. */
+async function drop({ db, signals }: AttemptDeps, claim: ClaimedDelivery): Promise<void> {
+  if (await dropDelivery(db, claim)) signals.deliveriesDropped('event_removed', 1);
 }
 
 interface Target {

@@ -96,7 +96,10 @@ test('a subject with much under way gives way to the others', async () => {
 const secrets = createSecretBox([{ version: 1, key: Buffer.alloc(32, 7) }]);
 const urlOf = (key: string, name: string) => sealFor(secrets, key, 'url', `https://${name}.example.org/`);
 
-/** An endpoint whose only webhook is claimed, and the names of the hosts that are resolved and that it is sent to. */
+/**
+ * An endpoint whose only webhook is claimed; the names of the hosts that are resolved and that it is sent to; and what
+ * is decrypted.
+ */
 async function claimedWebhook() {
   const key = await endpointWith(1);
   const sealed = {
@@ -117,8 +120,15 @@ async function claimedWebhook() {
   };
   const resolved: string[] = [];
   const sent: string[] = [];
+  const opened: string[] = [];
   const webhooks = {
-    box: secrets,
+    box: {
+      ...secrets,
+      open: (sealed: Buffer, context: string) => {
+        opened.push(context);
+        return secrets.open(sealed, context);
+      },
+    },
     rules: { policy: createAddressPolicy([], { isAllowedPort: () => true }), allowsHttp: false },
     http: {
       resolve: ({ url }: { url: { host: string } }) => {
@@ -134,7 +144,7 @@ async function claimedWebhook() {
   const deps = { db: database.db, signals: createSignals(createLogger('notify', 'silent')), webhooks };
   const attempt = (claim: ClaimedDelivery, pace: HostPace = { delayOf: () => 1 }) =>
     attemptDelivery(deps, claim, { pace, signal: AbortSignal.timeout(30_000) });
-  return { key, claim: await claimNext(), claimNext, attempt, resolved, sent };
+  return { key, claim: await claimNext(), claimNext, attempt, resolved, sent, opened };
 }
 
 test('a webhook that waited for the pace of its host goes to the address that its endpoint has then', async () => {
@@ -180,4 +190,11 @@ test('a webhook whose event is no longer in the log is dropped before its host i
   await attempt({ ...claim, occurred_at: null, data: null });
   expect(resolved).toEqual([]);
   expect(await database.db('webhook_deliveries').where({ delivery_id: claim.delivery_id })).toEqual([]);
+});
+
+test('the address and the secret of an endpoint are decrypted once for an attempt that waits', async () => {
+  const { key, claim, attempt, sent, opened } = await claimedWebhook();
+  await attempt(claim);
+  expect(sent).toEqual(['first.example.org']);
+  expect(opened).toEqual([`webhook url ${key}`, `webhook secret ${key}`]);
 });

@@ -69,7 +69,7 @@ async function targetOf(
  * many. Meanwhile the endpoint may have been changed or deleted, or its key revoked.
  */
 async function inTurn(
-  { db, webhooks: { box } }: AttemptDeps,
+  { db }: AttemptDeps,
   claim: ClaimedDelivery,
   address: string,
   { pace, signal }: AttemptOptions,
@@ -78,8 +78,8 @@ async function inTurn(
   if (waitMs === 0) return claim;
   await delay(waitMs, undefined, { signal });
   const claimed = await readClaim(db, claim);
-  if (!claimed || textOf(box, claimed) === textOf(box, claim)) return claimed;
-  // It goes elsewhere now, in the turn of that host.
+  if (!claimed || claimed.url_box.equals(claim.url_box)) return claimed;
+  // Its address was stored anew; it may lead to another host, and is sent in the turn of that one.
   await releaseDelivery(db, claimed);
   return undefined;
 }
@@ -100,11 +100,8 @@ async function send(
   return http.post({ url, address, headers, body, signal });
 }
 
-const textOf = (box: SecretBox, claimed: ClaimedDelivery): string =>
-  openOf(box, claimed.endpoint_key, 'url', claimed.url_box);
-
-function urlOf(box: SecretBox, rules: WebhookTools['rules'], claimed: ClaimedDelivery): WebhookUrl | undefined {
-  const text = textOf(box, claimed);
+function urlOf(box: SecretBox, rules: WebhookTools['rules'], claim: ClaimedDelivery): WebhookUrl | undefined {
+  const text = openOf(box, claim.endpoint_key, 'url', claim.url_box);
   try {
     return parseWebhookUrl(text, rules);
   } catch {

@@ -16,7 +16,7 @@ export const webhooks: Section = {
       'Attempts to deliver webhooks',
       'By how they ended. One failing receiver is its own matter; failures of all point at our way out.',
       [query('{{outcome}}', sum('outcome', rate('vision_notify_webhook_attempts_total')))],
-      { unit: 'cps', traces: '{ name = "deliver a webhook" && status = error }' },
+      { unit: 'cps', traces: '{ name =~ "(resolve a webhook host|deliver a webhook)" && status = error }' },
     ),
     lines(
       'Event to answer of the receiver',

@@ -42,6 +42,7 @@ export interface PostOptions {
 /** What is read of an answer, so that a receiver can finish it; its content is dropped. */
 const BODY = { bytes: 1024, ms: 1_000 } as const;
 
+const RESOLVE_SPAN = { tracer: 'vision.webhooks', name: 'resolve a webhook host' };
 const SPAN = { tracer: 'vision.webhooks', name: 'deliver a webhook' };
 
 /** The head of an answer that is longer ends the request. */
@@ -55,8 +56,9 @@ const MAX_HEAD_BYTES = 16 * 1024;
 export function createPostWebhook(options: PostOptions): PostWebhook {
   return {
     resolve: async ({ url, signal }) => {
+      const limits = { deadlineMs: options.connectMs, signal };
       try {
-        return { address: await options.policy.resolvePinned(url, { deadlineMs: options.connectMs, signal }) };
+        return { address: await inForeignSpan(RESOLVE_SPAN, url, () => options.policy.resolvePinned(url, limits)) };
       } catch (error) {
         signal.throwIfAborted();
         return { outcome: outcomeOf(error, false) };

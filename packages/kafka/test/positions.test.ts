@@ -119,14 +119,16 @@ const row = async (): Promise<number | undefined> =>
 const alarms = (name: string) => metrics.sumOf(`vision.consumer.${name}`, { group: groupId });
 const errors = () => lines.filter(({ level }) => level === 'error').map(({ msg }) => msg);
 
+/** Compares so seldom that it is done in transactions of records only, unless a test says otherwise. */
+function startConsumer(kind: keyof typeof kinds, compareMs = 600_000): EventConsumer {
+  const consumer = kinds[kind](compareMs);
+  consumers.push(consumer);
+  consumer.start();
+  return consumer;
+}
+
 describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) => {
-  // So seldom that records are compared in their transactions only, unless a test says otherwise.
-  const start = (compareMs = 600_000) => {
-    const consumer = kinds[kind](compareMs);
-    consumers.push(consumer);
-    consumer.start();
-    return consumer;
-  };
+  const start = (compareMs?: number) => startConsumer(kind, compareMs);
 
   test('reads again what its database has lost, while it runs, and stores all of it once', async () => {
     const consumer = start();
@@ -150,23 +152,6 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
         from: '20',
       }),
     );
-  });
-
-  test('tells the handler of a batch which records it reads again', async () => {
-    if (kind === 'single') return;
-    Object.assign(handled, { first: [], again: [] });
-    const consumer = start();
-    await publish(upTo(4));
-    await consumer.settled('id-4');
-    const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
-    await publish(upTo(8, 5));
-    await consumer.settled('id-8');
-    await failOver();
-    await publish([9]);
-    await until(async () => (await effects()).includes(9));
-    await publish([10]);
-    await consumer.settled('id-10');
-    expect(handled).toEqual({ first: [...upTo(8), 9, 10], again: upTo(8, 5) });
   });
 
   test('reads again what was lost twice in a row at the same place', async () => {
@@ -367,6 +352,22 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await until(async () => (await effects()).length === 3);
     expect(await listDlq(kafka.client, topic)).toEqual([]);
   });
+});
+
+test('tells the handler of a batch which records it reads again', async () => {
+  Object.assign(handled, { first: [], again: [] });
+  const consumer = startConsumer('batch');
+  await publish(upTo(4));
+  await consumer.settled('id-4');
+  const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
+  await publish(upTo(8, 5));
+  await consumer.settled('id-8');
+  await failOver();
+  await publish([9]);
+  await until(async () => (await effects()).includes(9));
+  await publish([10]);
+  await consumer.settled('id-10');
+  expect(handled).toEqual({ first: [...upTo(8), 9, 10], again: upTo(8, 5) });
 });
 
 test('hands on records from the earliest one when its database is empty and can be made again', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
+import { residentMiB as residentMiBOf } from '../test/support/resident-memory.ts';
 
 export const localDir = resolve(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
 
@@ -19,10 +20,7 @@ export function takePriorityOfServices(): void {
 }
 
 /** Resident memory in MiB of a program that `make up` started. */
-export function residentMiB(program: string): number {
-  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pidOf(program)}/status`, 'utf8'))?.[1];
-  return Number(kib) / 1024;
-}
+export const residentMiB = (program: string): number => residentMiBOf(pidOf(program));
 
 /** Runs `work` and returns the highest resident memory of each program seen meanwhile, sampled every 50 ms, in MiB. */
 export async function peakMiB(programs: string[], work: () => Promise<unknown>): Promise<Map<string, number>> {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';
+import { runningPid } from '../../../deploy/local/background.ts';
 import { readSettings } from '../../../deploy/local/settings.ts';
+import { residentMiB } from '../../support/resident-memory.ts';
 import { form, scene, system } from '../../support/system.ts';
 import type { Answer } from '../../support/system.ts';
 import { madeVideo, untilStatus, video } from '../../support/video.ts';
@@ -99,7 +100,8 @@ const unreadDownloads: Attack = {
       `Authorization: Bearer ${owner.key}`,
       'Range: bytes=0-',
     ]);
-    const before = ['gateway', 'tasks'].map(residentMiB);
+    const pids = ['gateway', 'tasks'].map(pidOf);
+    const before = pids.map(residentMiB);
     const sockets = await Promise.all(Array.from({ length: 200 }, () => openRaw({ from: '127.99.0.10' })));
     target.atEnd(() => {
       sockets.forEach((socket) => socket.destroy());
@@ -109,7 +111,7 @@ const unreadDownloads: Attack = {
     // What is sent stops soon; memory would grow for as long as the store gives.
     const endsAt = performance.now() + 10_000;
     while (performance.now() < endsAt) {
-      grown = Math.max(grown, ...['gateway', 'tasks'].map((name, at) => residentMiB(name) - (before[at] ?? 0)));
+      grown = Math.max(grown, ...pids.map((pid, at) => residentMiB(pid) - (before[at] ?? 0)));
       await delay(250);
     }
     return `gateway and tasks grew by ${grown < MOST_GROWTH_MIB ? `less than ${MOST_GROWTH_MIB}` : grown.toFixed()} MiB`;
@@ -156,11 +158,12 @@ const negativeTimes: Attack = {
   },
 };
 
-/** Resident memory of a service of the system under attack, in MiB. */
-function residentMiB(service: string): number {
-  const [pid] = readFileSync(join(readSettings().localDir, `test/run/${service}.pid`), 'utf8').split(' ');
-  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) / 1024;
+/** A service of the system under attack. */
+function pidOf(service: string): number {
+  const settings = readSettings();
+  const pid = runningPid({ ...settings, localDir: join(settings.localDir, 'test') }, service);
+  if (pid === undefined) throw new Error(`${service} does not run`);
+  return pid;
 }
 
 export const watchingBounds: AttackGroup = {

@@ -250,7 +250,7 @@ function frameSignals(logger: Logger) {
     },
     segmentReadersChanged: (areReady: boolean) => {
       if (areReady) logger.info('every replica of results reads segments: frames are published in segments');
-      else logger.info('not every replica of results reads segments: frames are published one by one');
+      else logger.info('not every replica of results is known to read segments: frames are published one by one');
     },
     frameMemoryWatched: (usedBytes: () => number) => observe(frameMetrics.unsent, (tell) => tell(usedBytes())),
     frameMemoryFull: ({ jobId }: JobFacts, firstSeq: number) => {

@@ -24,15 +24,25 @@ const [{ group: READERS }] = consumerGroups.results;
 export function createSegmentReaders(
   kafka: KafkaClient,
   { logger, signals }: Pick<Deps, 'logger' | 'signals'>,
+  now = () => performance.now(),
 ): SegmentReaders {
   let answer = { areReady: false, validUntilMs: -Infinity };
-  const areReady = () => answer.areReady && performance.now() < answer.validUntilMs;
+  let announced = false;
+  const areReady = () => answer.areReady && now() < answer.validUntilMs;
+  const announce = () => {
+    if (areReady() === announced) return;
+    announced = areReady();
+    signals.segmentReadersChanged(announced);
+  };
   const run = async () => {
-    const was = areReady();
-    const askedMs = performance.now();
-    const isRead = await isReadByAll(kafka, READERS, groupFeatures.frameSegments);
-    answer = { areReady: isRead, validUntilMs: askedMs + VALID_MS };
-    if (isRead !== was) signals.segmentReadersChanged(isRead);
+    const askedMs = now();
+    try {
+      const isRead = await isReadByAll(kafka, READERS, groupFeatures.frameSegments);
+      answer = { areReady: isRead, validUntilMs: askedMs + VALID_MS };
+    } finally {
+      // Without an answer the last one ends too.
+      announce();
+    }
     return 0;
   };
   return { areReady, poller: createPoller({ name: 'segment-readers', intervalMs: ASK_MS, run, logger }) };

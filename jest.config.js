@@ -33,6 +33,7 @@ export default {
         '<rootDir>/{bench,scripts}/**/*.test.ts',
         '<rootDir>/test/migrations/**/*.test.ts',
         '<rootDir>/test/beside/**/*.test.ts',
+        '<rootDir>/test/rotation/**/*.test.ts',
         '<rootDir>/test/why/**/*.test.ts',
         '<rootDir>/test/support/**/*.test.ts',
         '<rootDir>/scripts/**/*.test.ts',

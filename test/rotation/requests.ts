@@ -16,6 +16,8 @@ export interface Requests {
   failures: readonly Failure[];
   observe: (operation: string, outcome: Answer | Error) => void;
   fail: (says: string) => void;
+  /** What is wrong when creates found no place for more than a few videos. */
+  crowded: () => string[];
   /** The answer, if it is a good one. */
   ask: (operation: string, work: () => Promise<Answer>) => Promise<Answer | undefined>;
 }
@@ -29,8 +31,8 @@ export function countRequests(): Requests {
     totals: () => totals,
     failures,
     observe: (operation, outcome) => {
-      const isFull = !(outcome instanceof Error) && hasNoPlace(outcome);
-      const counted = isFull ? `${operation} (no place for it)` : operation;
+      const isFull = !(outcome instanceof Error) && hasNoPlace(operation, outcome);
+      const counted = isFull ? refusedOf(operation) : operation;
       totals.set(counted, (totals.get(counted) ?? 0) + 1);
       const says = isFull ? undefined : whatIsWrong(operation, outcome);
       if (says !== undefined) requests.fail(`${operation}: ${says}`);
@@ -40,6 +42,7 @@ export function countRequests(): Requests {
       failures.push({ during, says });
       console.log(`rotate     FAILED during ${during}: ${says}`);
     },
+    crowded: () => NEED_PLACES.flatMap((operation) => crowdedBy(totals, operation)),
     ask: async (operation, work) => {
       try {
         const answer = await work();
@@ -54,9 +57,23 @@ export function countRequests(): Requests {
   return requests;
 }
 
+/** Creates of videos that real workers read, as the workload names them. */
+const NEED_PLACES: readonly string[] = ['create real upload', 'create real stream'];
 /** While one of two workers is replaced, the other may have no place for another video: a machine that is too small. */
-const hasNoPlace = ({ status, body }: Answer): boolean =>
-  status === 503 && (body['details'] as { reason?: string } | undefined)?.reason === 'inference_no_capacity';
+const MOST_REFUSED = 0.1;
+
+const refusedOf = (operation: string) => `${operation} (no place for it)`;
+
+const hasNoPlace = (operation: string, { status, body }: Answer): boolean =>
+  NEED_PLACES.includes(operation) &&
+  status === 503 &&
+  (body['details'] as { reason?: string } | undefined)?.reason === 'inference_no_capacity';
+
+function crowdedBy(totals: ReadonlyMap<string, number>, operation: string): string[] {
+  const refused = totals.get(refusedOf(operation)) ?? 0;
+  const all = refused + (totals.get(operation) ?? 0);
+  return refused > all * MOST_REFUSED ? [`${operation}: ${refused} of ${all} found no place`] : [];
+}
 
 /** Every client here does what it may do, so only one refusal is in order: that of a stop which comes too late. */
 function whatIsWrong(operation: string, outcome: Answer | Error): string | undefined {

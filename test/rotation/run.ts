@@ -112,6 +112,7 @@ async function rotateAll(): Promise<Outcome> {
   await settle(state);
   const verdicts: Outcome['verdicts'] = [
     { id: 'followed', says: 'Each followed stream was read from its first frame to its last', breaches: lost.flat() },
+    { id: 'places', says: 'Nine of ten creates for real workers found a place', breaches: requests.crowded() },
     ...(await check(state)),
   ];
   const facts = [

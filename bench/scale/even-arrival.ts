@@ -134,6 +134,9 @@ async function sampleLags({ database }: ResultsWorld, cameras: Cameras, frames: 
 /** The service begins anew with frames that are all old enough, and has nothing else to do. */
 async function compact(world: ResultsWorld, case_: EvenArrival): Promise<Figure[]> {
   const frames = await world.stored();
+  const { db } = world.database;
+  // They were to stay in the database for ten minutes.
+  await db('ingests').update({ compact_at: db.fn.now() });
   const service = await world.start({ SEGMENT_YOUNG_MS: '1000' });
   const beganS = cpuSecondsOf(service.child.pid ?? 0);
   await until(() => isCompact(world), { timeoutMs: 600_000, intervalMs: 250 });

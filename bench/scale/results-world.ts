@@ -27,7 +27,7 @@ export async function createResultsWorld(): Promise<ResultsWorld> {
   process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
   const database = await scratchDatabase(migrations, 2);
   const names = Object.values(topics);
-  const kafka = await testKafka({ topics: names, partitions: PARTITIONS });
+  const kafka = await testKafka({ topics: names, partitions: (topic) => (topic === topics.frames ? PARTITIONS : 6) });
   let service: RunningProcess | undefined;
   return {
     database,

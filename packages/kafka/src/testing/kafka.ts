@@ -19,7 +19,7 @@ export interface TestKafka {
 export interface TestKafkaOptions {
   /** Names without prefix; each gets its dead letter topic. */
   topics: string[];
-  partitions?: number;
+  partitions?: number | ((topic: string) => number);
 }
 
 /** Topics of this run alone, and a client for them that prefixes every name. */
@@ -30,7 +30,7 @@ export async function testKafka({ topics, partitions = 2 }: TestKafkaOptions): P
   const client = createKafka({ brokers, clientId: 'test', logger, topicPrefix });
   const admin = client.kafka.admin();
   const wanted = topics.flatMap((topic) => [
-    { topic: client.nameOf(topic), numPartitions: partitions },
+    { topic: client.nameOf(topic), numPartitions: typeof partitions === 'number' ? partitions : partitions(topic) },
     { topic: client.nameOf(dlqTopic(topic)), numPartitions: 1 },
   ]);
   await admin.connect();

@@ -49,7 +49,10 @@ export function asyncApi(root: string): object {
     operations: Object.fromEntries(topics.flatMap(operationsOf)),
     components: {
       messages: Object.fromEntries(events.map((event) => [event.type, messageOf(event, schemas)])),
-      messageTraits: { cloudEvent: { headers: cloudEventHeaders } },
+      messageTraits: {
+        cloudEvent: { headers: headersOf(['ce_time', 'content-type']) },
+        binaryCloudEvent: { headers: headersOf([]) },
+      },
       schemas,
     },
   };
@@ -106,7 +109,8 @@ const messageRef = (type: string) => ({ $ref: `#/components/messages/${type}` })
 
 function messageOf(event: DescribedEvent, schemas: Record<string, unknown>) {
   const { type, name, schema, binary, sentBy, summary, example } = event;
-  const known = { name: type, title: name, summary, traits: [{ $ref: '#/components/messageTraits/cloudEvent' }] };
+  const trait = binary ? 'binaryCloudEvent' : 'cloudEvent';
+  const known = { name: type, title: name, summary, traits: [{ $ref: `#/components/messageTraits/${trait}` }] };
   if (binary) {
     schemas[name] = { type: 'string', format: 'binary', description: binary.description };
     const payload = { $ref: `#/components/schemas/${name}` };
@@ -137,19 +141,20 @@ const headersFor = (type: string, sentBy: string) => ({
   'content-type': 'application/json',
 });
 
-const cloudEventHeaders = {
+/** @param always beside those that every event has */
+const headersOf = (always: readonly string[]) => ({
   type: 'object',
-  required: ['ce_specversion', 'ce_id', 'ce_source', 'ce_type', 'ce_time', 'content-type'],
+  required: ['ce_specversion', 'ce_id', 'ce_source', 'ce_type', ...always],
   properties: {
     ce_specversion: { const: '1.0' },
     ce_id: { type: 'string', description: 'A repeat of the same fact has the same id' },
     ce_source: { type: 'string', description: 'The publishing service' },
     ce_type: { type: 'string', description: 'The name of the message' },
-    ce_time: { type: 'string', format: 'date-time' },
+    ce_time: { type: 'string', format: 'date-time', description: 'Without it, the time is that of the record' },
     'content-type': { enum: ['application/json', 'application/octet-stream'] },
     traceparent: { type: 'string', description: 'W3C trace context' },
   },
-};
+});
 
 /** The contract and the consumers have to agree on who receives an event. */
 function checkReceivers(root: string, { name, type, receivedBy }: DescribedEvent): void {

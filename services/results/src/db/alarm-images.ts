@@ -9,12 +9,28 @@ export async function lockAlarmImages(tx: Knex, taskId: string): Promise<void> {
   await tx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`images of alarms of ${taskId}`]);
 }
 
-/** Notes an alarm as it is announced now, until the image of this track is stored. */
-export async function awaitImage(tx: Knex.Transaction, trackId: string, alarm: AlarmSnapshot): Promise<void> {
+/** An alarm and the track whose image it waits for. */
+interface AwaitingAlarm {
+  trackId: string;
+  alarm: AlarmSnapshot;
+}
+
+/** Notes alarms as they are announced now, until the images of their tracks are stored; of each alarm, the last. */
+export async function awaitImages(tx: Knex.Transaction, alarms: readonly AwaitingAlarm[]): Promise<void> {
+  if (alarms.length === 0) return;
+  const last = new Map(alarms.map((one) => [`${one.alarm.alarm_id}/${one.trackId}`, one]));
+  const rows = [...last.values()].map(({ trackId, alarm }) => ({
+    task_id: alarm.task_id,
+    track_id: trackId,
+    alarm_id: alarm.alarm_id,
+    alarm,
+  }));
   await tx.raw(
-    `insert into alarm_images (task_id, track_id, alarm_id, alarm) values (:taskId, :trackId, :alarmId, :alarm)
+    `insert into alarm_images (task_id, track_id, alarm_id, alarm)
+     select task_id, track_id, alarm_id, alarm
+       from json_to_recordset(:rows::json) as n (task_id uuid, track_id text, alarm_id uuid, alarm json)
      on conflict (task_id, track_id, alarm_id) do update set alarm = excluded.alarm, announced_at = vision_now()`,
-    { taskId: alarm.task_id, trackId, alarmId: alarm.alarm_id, alarm: JSON.stringify(alarm) },
+    { rows: JSON.stringify(rows) },
   );
 }
 

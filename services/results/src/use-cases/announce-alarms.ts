@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { crashPoint } from '@vision/shared/crash-point';
 import { appendEvents } from '@vision/kafka/outbox';
-import { awaitImage, lockAlarmImages } from '../db/alarm-images.ts';
+import { awaitImages, lockAlarmImages } from '../db/alarm-images.ts';
 import { snapshotsOf } from '../db/track-snapshots.ts';
 import { alarmEvent, alarmImageOf, alarmSnapshotOf, imageTrackOf } from '../domain/alarm-snapshot.ts';
 import type { OpenJudging } from './open-judging.ts';
@@ -23,8 +23,12 @@ export async function announceAlarms(
     const alarm = alarmSnapshotOf(alarmed, change, { snapshot, judgedMs: nowMs });
     return { trackId, alarm };
   });
-  for (const { trackId, alarm } of alarms)
-    if (trackId !== undefined && alarm.snapshot?.state === 'pending') await awaitImage(tx, trackId, alarm);
+  await awaitImages(
+    tx,
+    alarms.flatMap(({ trackId, alarm }) =>
+      trackId !== undefined && alarm.snapshot?.state === 'pending' ? [{ trackId, alarm }] : [],
+    ),
+  );
   await appendEvents(
     tx,
     alarms.map(({ alarm }) => alarmEvent(alarm)),

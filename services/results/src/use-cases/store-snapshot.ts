@@ -39,7 +39,8 @@ export async function storeSnapshot({ db }: { db: Knex.Transaction }, data: Snap
   await saveSnapshot(db, { day, taskId }, { trackId, attempt, n, seq, frameTimeMs, width, height, bytes, objectKey });
   if (known?.objectKey) await listUnused(db, { objectKey: known.objectKey, day });
   const snapshot = alarmImageOf({ taskId, hasImages: true }, trackId, frameTimeMs);
-  const waiting = await takeAwaiting(db, { taskId, trackId });
+  // Alarms that were announced while an image was stored do not wait for one.
+  const waiting = known?.objectKey ? [] : await takeAwaiting(db, { taskId, trackId });
   await appendEvents(
     db,
     waiting.map(({ alarm, nowMs }) => alarmEvent(withImage(alarm, snapshot, nowMs))),

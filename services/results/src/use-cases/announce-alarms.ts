@@ -4,20 +4,21 @@ import { appendEvents } from '@vision/kafka/outbox';
 import { awaitImages, lockAlarmImages } from '../db/alarm-images.ts';
 import { snapshotsOf } from '../db/track-snapshots.ts';
 import { alarmEvent, alarmImageOf, alarmSnapshotOf, imageTrackOf } from '../domain/alarm-snapshot.ts';
-import type { OpenJudging } from './open-judging.ts';
+import type { RuleAlarm } from '../domain/fold/judging.ts';
+import type { JudgedView } from '../domain/task-view.ts';
 
 /** Appends the events of alarms that opened and closed, in the transaction that stores where their rules are. */
 export async function announceAlarms(
   tx: Knex.Transaction,
   taskId: string,
-  { judging, task, nowMs }: Pick<OpenJudging, 'judging' | 'task'> & { nowMs: number },
+  { changes, task, nowMs }: { changes: readonly RuleAlarm[]; task: JudgedView; nowMs: number },
 ): Promise<void> {
   const { subject, clientRef, sceneCode, kind, snapshots } = task;
   const hasImages = snapshots === 'tracks';
   const alarmed = { taskId, subject, clientRef, sceneCode, isLive: kind === 'stream', hasImages };
-  const tracks = judging.changes.map(({ alarm }) => imageTrackOf(alarm));
+  const tracks = changes.map(({ alarm }) => imageTrackOf(alarm));
   const images = hasImages ? await imagesOf(tx, taskId, tracks) : new Map<string, number>();
-  const alarms = judging.changes.map((change, index) => {
+  const alarms = changes.map((change, index) => {
     const trackId = tracks[index];
     const snapshot = alarmImageOf(alarmed, trackId, trackId === undefined ? undefined : images.get(trackId));
     const alarm = alarmSnapshotOf(alarmed, change, { snapshot, judgedMs: nowMs });
@@ -33,7 +34,7 @@ export async function announceAlarms(
     tx,
     alarms.map(({ alarm }) => alarmEvent(alarm)),
   );
-  if (judging.changes.length > 0) crashPoint('results.alarms_appended');
+  if (changes.length > 0) crashPoint('results.alarms_appended');
 }
 
 /** Frame times of the images of these tracks; until the end of the transaction no other is stored. */

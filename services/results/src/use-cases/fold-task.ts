@@ -185,7 +185,7 @@ async function storeRows(tx: Knex.Transaction, task: TaskOfDay, { state, open, n
     task,
     [...due].map(([hourMs, more]) => mergeHour(hourMs, hours.get(hourMs), more)),
   );
-  if (open) await announceAlarms(tx, task.taskId, { ...open, nowMs });
+  if (open) await announceAlarms(tx, task.taskId, { changes: open.judging.changes, task: open.task, nowMs });
   return rest;
 }
 

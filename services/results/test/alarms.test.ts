@@ -9,7 +9,7 @@ import { on } from '@vision/kafka/subscription';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { alarmsOf, newSubject, rule, shortly, visits } from './alarm-world.ts';
-import { frame, logger, mark, newTaskId, object, snapshot, startResults, taskIdAt } from './support.ts';
+import { frame, internalTask, logger, mark, newTaskId, object, snapshot, startResults, taskIdAt } from './support.ts';
 import type { TestResults } from './support.ts';
 
 const metrics = testMetrics();
@@ -218,6 +218,22 @@ test('a task that fails without a frame raises its alarm', async () => {
     is_live: true,
     evidence: { status: 'failed', objects: [] },
   });
+});
+
+test('the end of a task whose kind had to be asked for raises its alarm once the kind is known', async () => {
+  const { subject, taskId } = await judgedTask([{ when: { kind: 'task_ended' } }], { kind: 'stream' });
+  await judged(taskId);
+  const { db } = results.database;
+  // As an earlier release stored it: its end was not judged, and no fold is planned.
+  const ended_at = new Date().toISOString();
+  await db('task_views').where({ task_id: taskId }).update({ kind: null, status: 'failed', ended_at, version: 2 });
+  await db('ingests').where({ task_id: taskId }).update({ fold_at: null });
+  expect(await alarms(taskId)).toEqual([]);
+  const told = snapshot(taskId, subject, { kind: 'stream', version: 2, status: 'failed', ended_at });
+  results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, { status: 200, body: internalTask(told) });
+  expect((await results.get(`/v1/vision/tasks/${taskId}/source`, subject)).status).toBe(200);
+  await until(async () => (await alarms(taskId)).length === 2);
+  expect((await alarms(taskId))[0]).toMatchObject({ kind: 'task_ended', evidence: { status: 'failed' } });
 });
 
 test('a silent stream is down, and up again with its next frame', async () => {

@@ -64,7 +64,8 @@ export const operationScopes: Record<string, RequiredScope> = {
 /** The scope that an operation requires; undefined for operations that API keys do not reach. */
 export const scopeOf = (operation: string): RequiredScope | undefined => operationScopes[operation];
 
-/** Whether a key with these scopes can call the operation. Without scopes there is no restriction. */
-export function hasScope(scopes: readonly string[] | undefined, scope: KeyScope): boolean {
-  return scopes === undefined || scopes.includes(scope);
+/** The required scope that a key with these scopes lacks; undefined when it can call. Without scopes it has all. */
+export function lackingScope(scopes: readonly string[] | undefined, required: RequiredScope): KeyScope | undefined {
+  if (required === 'any' || scopes === undefined || scopes.includes(required)) return undefined;
+  return required;
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { mayCall } from '@vision/contracts/allowed-calls';
 import type { Callee } from '@vision/contracts/allowed-calls';
-import { hasScope, scopeOf } from '@vision/contracts/scopes';
+import { lackingScope, scopeOf } from '@vision/contracts/scopes';
 import { fail } from '@vision/contracts/errors';
 import type { Logger } from '../logger.ts';
 import type { PublicKey } from '../service-keys.ts';
@@ -51,8 +51,9 @@ export function createServiceAccess({ callee, publicKeys, logger }: ServiceAcces
         signals.callForbidden(issuer, operation);
         throw fail.forbidden('call_not_allowed', 'This service may not call this operation.');
       }
-      const scope = scopeOf(operation);
-      if (scope && scope !== 'any' && !hasScope(scopes, scope)) throw fail.scopeMissing(scope);
+      const required = scopeOf(operation);
+      const lacking = required && lackingScope(scopes, required);
+      if (lacking) throw fail.scopeMissing(lacking);
       next();
     },
   };

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { hasScope, scopeOf } from '@vision/contracts/scopes';
+import { lackingScope, scopeOf } from '@vision/contracts/scopes';
 import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 
@@ -12,7 +12,8 @@ export function requireScope(operation: string): RequestHandler {
   if (!scope) throw new Error(`${operation} has no scope in contracts/scopes.ts`);
   return (_req, res, next) => {
     const { scopes } = res.locals['caller'] as Caller;
-    if (scope !== 'any' && !hasScope(scopes, scope)) throw fail.scopeMissing(scope);
+    const lacking = lackingScope(scopes, scope);
+    if (lacking) throw fail.scopeMissing(lacking);
     next();
   };
 }

@@ -81,7 +81,11 @@ const hasty = { JOB_LEASE_MS: '5000', JOB_LEASE_MARGIN_MS: '2000' };
 describe.each([
   ['single frames', {}],
   ['segments', { PUBLISH_SEGMENTS: 'true', SEGMENT_LINGER_MS: '500' }],
-])('with %s,', (_name, form) => {
+])('with %s,', (name, form) => {
+  /** The results process announces that it reads segments; a test of them in which none came has shown nothing. */
+  const travelledAs = (jobId: string) =>
+    expect(framesOf(jobId).some(({ ofSegment }) => ofSegment !== undefined)).toBe(name === 'segments');
+
   test('a worker cut off from the database alone has left its camera before another one comes', async () => {
     const single = await singleSession(camera.url);
     open.push(single);
@@ -101,6 +105,7 @@ describe.each([
     await second.stop(job.job_id);
     await second.ended(job.job_id);
     await everyFrameIsStored(job.job_id);
+    travelledAs(job.job_id);
   });
 
   test('after an outage of the database longer than lease and ceiling every acknowledged frame is stored once', async () => {
@@ -121,6 +126,7 @@ describe.each([
     await second.stop(job.job_id);
     await second.ended(job.job_id);
     await everyFrameIsStored(job.job_id);
+    travelledAs(job.job_id);
   });
 
   test('without a confirmed number frames are dropped and counted, and the stream goes on afterwards', async () => {
@@ -142,6 +148,7 @@ describe.each([
     await worker.stop(job.job_id);
     await worker.ended(job.job_id);
     await everyFrameIsStored(job.job_id);
+    travelledAs(job.job_id);
   });
 });
 

@@ -14,6 +14,9 @@ interface HostileServer {
 const PROBED = 1;
 const ENDED = new Set(['failed', 'stopped', 'succeeded', 'refunded']);
 
+/** The task was created, by 201 or 202, and ended without a frame. */
+export const NO_FRAMES = 'accepted, no frames';
+
 /**
  * Creates a task for a stream of a hostile server. When it gets past the look at its address, it runs until it has
  * failed, or until it came back for another try; then it is stopped.
@@ -38,7 +41,7 @@ export async function watchHostile(
   await until(isOver, { timeoutMs: 30_000, intervalMs: 250 });
   if (!ENDED.has(await statusOf())) await caller.send('POST', `${path}/stop`);
   await until(async () => ENDED.has(await statusOf()), { timeoutMs: 20_000, intervalMs: 250 });
-  return '201, no frames'.concat(await framesOf(caller.get(`${path}/results`)));
+  return NO_FRAMES.concat(await framesOf(caller.get(`${path}/results`)));
 }
 
 async function framesOf(results: Promise<{ body: Record<string, unknown> }>): Promise<string> {

@@ -9,10 +9,7 @@ import { scriptedRtsp } from '../../../services/inference/test/support/scripted-
 import type { RtspScript } from '../../../services/inference/test/support/scripted-rtsp.ts';
 import type { Attack, AttackGroup } from '../attack.ts';
 import { UNREACHABLE } from '../create-streams.ts';
-import { watchHostile } from '../watch.ts';
-
-/** It got past the first look, and its task ended without a picture. */
-const NOTHING = '201, no frames';
+import { NO_FRAMES, watchHostile } from '../watch.ts';
 
 const wanted = 'a connection to an inner address, led there by what a server answers';
 
@@ -29,7 +26,7 @@ const group = (title: string, attacks: Attack[]): AttackGroup => ({
 /** What is refused at the first look costs nothing; what is not is a task that failed, and counts. */
 const row = (name: string, isTask: boolean, attempt: Attack['attempt']): Attack => ({
   name,
-  expected: isTask ? NOTHING : UNREACHABLE,
+  expected: isTask ? NO_FRAMES : UNREACHABLE,
   charged: isTask ? 1 : 0,
   attempt,
 });

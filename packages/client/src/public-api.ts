@@ -6892,7 +6892,7 @@ export interface operations {
   listTasks: {
     parameters: {
       query?: {
-        /** @description `next_cursor` of the previous page */
+        /** @description `next_cursor` of an earlier page */
         cursor?: string;
         /** @description Maximum number of tasks per page */
         limit?: number;
@@ -6947,7 +6947,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: Send a next_cursor of this list with the same order.
+       * @description - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the next_cursor of an earlier page of this list, with the same order.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: This operation does not accept it.
        */
       400: {
@@ -10641,7 +10641,7 @@ export interface operations {
   listWebhookDeliveries: {
     parameters: {
       query?: {
-        /** @description `next_cursor` of the page before */
+        /** @description `next_cursor` of an earlier page */
         cursor?: string;
         /** @description Deliveries on a page */
         limit?: number;
@@ -10695,7 +10695,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: state: send one of pending, delivered, failed, held.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, state are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor of a page of this list.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send the next_cursor of an earlier page of this list.
        */
       400: {
         headers: {

@@ -56,7 +56,7 @@ export const publicReasons = {
       '`url` is missing, malformed, or names a scheme, user, path, host or port that is not allowed for MQTT brokers.',
     mqtt_login_invalid: 'A certificate or private key of an MQTT endpoint cannot be used.',
     secret_invalid: '`secret` is not `whsec_` and 24 to 64 random bytes in base64.',
-    cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
+    cursor_invalid: 'The cursor belongs to another list or order, or is not one of this service.',
     not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
     not_an_upload: 'The task is not of an uploaded video, so no video is stored for it.',
     not_a_stream: 'The task is not of a live stream.',

@@ -85,4 +85,6 @@ function macWith(secret: string) {
 }
 
 export const deliveryCursorInvalid = () =>
-  fail.requestInvalid('cursor_invalid', 'cursor: send next_cursor of a page of this list.', { field: 'cursor' });
+  fail.requestInvalid('cursor_invalid', 'cursor: send the next_cursor of an earlier page of this list.', {
+    field: 'cursor',
+  });

@@ -54,7 +54,7 @@ const page = z
   .meta({ id: 'WebhookDeliveryPage' });
 
 const documented = z.object({
-  cursor: z.string().optional().describe('`next_cursor` of the page before'),
+  cursor: z.string().optional().describe('`next_cursor` of an earlier page'),
   limit: z.int().min(1).max(MAX_DELIVERIES).default(DEFAULT_DELIVERIES).describe('Deliveries on a page'),
   state: z.enum(deliveryStates).optional().describe('State of the deliveries to return; all states by default'),
 });

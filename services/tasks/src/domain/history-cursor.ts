@@ -23,9 +23,13 @@ export function readHistoryCursor(box: Pick<SecretBox, 'matches'>, list: History
   const [taskId = '', digest = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split('|');
   // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
   if (encode(taskId, digest) === cursor && box.matches(digest, signed(list, taskId), LABEL)) return taskId;
-  throw fail.requestInvalid('cursor_invalid', 'cursor: Send a next_cursor of this list with the same order.', {
-    field: 'cursor',
-  });
+  throw fail.requestInvalid(
+    'cursor_invalid',
+    'cursor: send the next_cursor of an earlier page of this list, with the same order.',
+    {
+      field: 'cursor',
+    },
+  );
 }
 
 // In the other order, a page would leave out all tasks on the other side of the cursor, and nothing would show it. A

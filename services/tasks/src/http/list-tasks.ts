@@ -17,7 +17,7 @@ const instant = z.iso.datetime({ offset: true });
 const asDate = instant.pipe(z.coerce.date()).optional();
 
 const query = z.strictObject({
-  cursor: z.string().max(500).optional().describe('`next_cursor` of the previous page'),
+  cursor: z.string().max(500).optional().describe('`next_cursor` of an earlier page'),
   limit: z
     .string()
     .regex(/^\d{1,3}$/, `Send a whole number from 1 to ${MAX_LIMIT}`)

@@ -14,6 +14,8 @@ export interface LoggedFrame {
   timeMs: number;
   /** What was seen in it; compared only. */
   objects: string;
+  /** Whether it came in a record of many. */
+  isOfSegment: boolean;
   /** When the broker took it. */
   at: number;
   partition: number;
@@ -55,7 +57,8 @@ export async function readFrameLog(brokers: string[]): Promise<FrameLog> {
       const offset = Number(message.offset);
       const type = message.headers?.['ce_type']?.toString();
       const value = message.value ?? Buffer.from('null');
-      const place = { partition, offset, at: Number(message.timestamp) };
+      const at = Number(message.timestamp);
+      const place = { partition, offset, at, isOfSegment: type === segmentProduced.type };
       for (const frame of framesIn(type, value)) note(log.frames, frameOf(frame, place));
       if (type === jobEnded.type) note(log.ends, endOf(JSON.parse(value.toString()) as JobEndedData, place));
       if (offset + 1 >= (left.get(partition) ?? Infinity)) left.delete(partition);
@@ -87,7 +90,7 @@ function framesIn(type: string | undefined, value: Buffer): FrameData[] {
   return type === frameProduced.type ? [JSON.parse(value.toString()) as FrameData] : [];
 }
 
-type Place = Pick<LoggedFrame, 'partition' | 'offset' | 'at'>;
+type Place = Pick<LoggedFrame, 'partition' | 'offset' | 'at' | 'isOfSegment'>;
 
 const frameOf = ({ job_id, attempt, seq, frame_time_ms, objects }: FrameData, place: Place): LoggedFrame => ({
   jobId: job_id,

@@ -48,6 +48,18 @@ export const frameInvariants: Invariant[] = [
     },
   },
   {
+    id: 'forms',
+    says: 'Real workers published frames in both forms, in segments and one by one',
+    check: async ({ world }) => {
+      const { frames } = await readFrameLog(world.brokers);
+      const real = [...frames].flatMap(([jobId, list]) => (world.backends.isReal(jobId) ? list : []));
+      return [
+        ...(real.some(({ isOfSegment }) => isOfSegment) ? [] : ['no segment was published']),
+        ...(real.some(({ isOfSegment }) => !isOfSegment) ? [] : ['no frame was published by itself']),
+      ];
+    },
+  },
+  {
     id: 'seq',
     says: 'No number of a frame is used twice for two frames',
     check: async ({ world }) => {

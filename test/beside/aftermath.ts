@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dlqTopic, topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
@@ -6,6 +5,8 @@ import { createKafka } from '@vision/kafka/kafka';
 import { until } from '@vision/shared/testing/until';
 import { errorLines } from '../faults/alarms.ts';
 import { auditBreaches } from '../faults/invariants/audits.ts';
+import { readFrameLog } from '../faults/frame-log.ts';
+import type { LoggedFrame } from '../faults/frame-log.ts';
 import { fatalLines } from '../faults/invariants/checks.ts';
 import { openStores } from '../faults/stores.ts';
 import { admin } from '../support/system.ts';
@@ -35,10 +36,15 @@ export async function checkAftermath({ breach }: Findings, world: World): Promis
   for (const line of fatalLines(logs)) breach(line);
 }
 
-/** Else the stages in which workers may publish segments have shown nothing. */
-export function checkPublishing({ breach }: Findings, { settings }: World): void {
-  const log = readFileSync(join(settings.localDir, 'log', 'inference-settled.log'), 'utf8');
-  if (!log.includes('frames are published in segments')) breach('no worker published frames in segments');
+/** Else a stage in which workers may publish segments has shown nothing; the broker says when it took a record. */
+export async function checkPublishing({ breach }: Findings, world: World, stage: string, since: number): Promise<void> {
+  const isNew = ({ at, isOfSegment }: LoggedFrame) => isOfSegment && at >= since;
+  const missing = async () => {
+    const { frames } = await readFrameLog(world.infrastructure.brokers.split(','));
+    return [...frames.values()].flat().some(isNew) ? [] : [`${stage}: no worker published frames in segments`];
+  };
+  // The stream of all stages goes on.
+  for (const sentence of await lasting(missing)) breach(sentence);
 }
 
 /** Frames of all stages lie in the object store, also those that the last release stored as rows. */

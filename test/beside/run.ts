@@ -13,7 +13,7 @@ import type { Settings } from '../../deploy/local/settings.ts';
 import { createFindings } from './findings.ts';
 import { baseRelease, installPackages, unpackRelease } from './last-release.ts';
 import { startSources } from './sources.ts';
-import { stages, stagesNamed, versions } from './stages.ts';
+import { publishesSegments, stages, stagesNamed, versions } from './stages.ts';
 import type { Stage } from './stages.ts';
 import type { Story } from './story.ts';
 import { startWorld } from './world.ts';
@@ -77,8 +77,10 @@ async function goThrough(world: World): Promise<void> {
         say("today's migrations are applied beneath what runs");
       }
       await world.enter(stage);
+      const entered = Date.now();
       story ??= await Story.begin(findings, sources);
       await live(world, story, stage);
+      if (publishesSegments(stage)) await checkPublishing(findings, world, stage.name, entered);
     }
     say('ending what still runs');
     await story?.end();
@@ -90,7 +92,6 @@ async function goThrough(world: World): Promise<void> {
     // A service of the last release does not know all questions of today.
     if (wanted.at(-1) !== stages.at(-1)) return;
     say('looking at what is left');
-    checkPublishing(findings, world);
     await checkAftermath(findings, world);
   } finally {
     sources.close();

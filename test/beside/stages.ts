@@ -45,6 +45,10 @@ export const stages: readonly Stage[] = [
   { name: 'frames as segments', runs: except({ inference: ['settled'], results: ['settled'] }) },
 ];
 
+/** Workers do while every replica of results reads segments; those of the last release do not. */
+export const publishesSegments = ({ runs }: Stage) =>
+  runs.inference.includes('settled') && !runs.results.includes('last');
+
 /** Stages by their names, in their order; all of them when none is named. */
 export function stagesNamed(names: readonly string[]): readonly Stage[] {
   const unknown = names.filter((name) => stages.every((stage) => stage.name !== name));

@@ -77,7 +77,7 @@ async function frames({ stores }: Stored): Promise<Difference[]> {
   const ended = await stores.query<{ id: string; published: number }>(
     'tasks',
     `select task_id as id, coalesce(job_frames_published, 0)::int as published from tasks
-      where status in ('stopped', 'succeeded', 'failed') and job_ended_at is not null`,
+      where status in ('stopped', 'succeeded', 'failed') and job_ended_at is not null and ${NOT_DELETED}`,
   );
   const ingests = await stores.query<{ id: string; stored: number; frames: number; marked: boolean }>(
     'results',
@@ -95,7 +95,7 @@ async function frames({ stores }: Stored): Promise<Difference[]> {
 async function framesOfNobody({ stores }: Stored): Promise<Difference[]> {
   const unended = await stores.query<{ id: string }>(
     'results',
-    'select task_id as id from ingests where end_status is null and attempt >= 0',
+    'select task_id as id from ingests where end_status is null and attempt >= 0 and deleted_at is null',
   );
   const tasks = await stores.query<{ id: string }>('tasks', 'select task_id as id from tasks');
   const known = new Set(tasks.map(({ id }) => id));
@@ -114,7 +114,7 @@ async function segments({ stores }: Stored): Promise<Difference[]> {
 async function videos({ stores }: Stored): Promise<Difference[]> {
   const tasks = await stores.query<{ id: string; key: string | null; status: string }>(
     'tasks',
-    'select task_id as id, object_key as key, status from tasks',
+    `select task_id as id, object_key as key, status from tasks where ${NOT_DELETED}`,
   );
   const objects = (await stores.objects()).filter((key) => key.startsWith(VIDEOS));
   const stored = new Set(objects);
@@ -124,5 +124,7 @@ async function videos({ stores }: Stored): Promise<Difference[]> {
   return [...missing.map(named('video_missing')), ...unused.map((id) => ({ kind: 'video_without_task', id }))];
 }
 
+/** What was deleted is on its way out. */
+const NOT_DELETED = 'not exists (select from deleted_tasks where deleted_tasks.task_id = tasks.task_id)';
 const VIDEOS = 'videos/';
 const SUBMITTED = new Set(['submitting', 'resolving', 'running', 'stopping', 'stopped', 'succeeded', 'failed']);

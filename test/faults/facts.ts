@@ -3,10 +3,10 @@ import type { Delivered } from './events.ts';
 import { expectedOf, readFrameLog } from './frame-log.ts';
 import type { Listeners } from './listeners.ts';
 import type { State } from './state.ts';
-import type { World } from './world/world.ts';
 
 /** What the system did in a run, so that nobody believes a run in which nothing happened. */
-export async function tellFacts({ world, stores, workload }: State, listeners: Listeners): Promise<string[]> {
+export async function tellFacts(state: State, listeners: Listeners): Promise<string[]> {
+  const { world, stores, workload } = state;
   const log = await readFrameLog(world.brokers);
   const real = await stores.query<{ attempts: number; frames: number }>(
     'inference',
@@ -27,14 +27,16 @@ export async function tellFacts({ world, stores, workload }: State, listeners: L
   return [
     `${real.length} jobs of real workers (${servers.join(', ')}), ${real.filter(({ attempts }) => attempts > 1).length} of them taken over at least once.`,
     `${count(realFrames.map(([, frames]) => frames))} frames of real workers at the broker, ${count([...log.frames.values()])} with those of the script, ${fenced} of them from workers that had lost their job.`,
-    ...(await eventFacts(world, listeners)),
+    `${workload.deletions.size} of them and of the image calls were deleted by their owners.`,
+    ...(await eventFacts(state, listeners)),
   ];
 }
 
 const count = (lists: unknown[][]) => lists.reduce((sum, list) => sum + list.length, 0);
 
-async function eventFacts(world: World, listeners: Listeners): Promise<string[]> {
-  const all = await compareDeliveries(world, listeners);
+async function eventFacts(state: State, listeners: Listeners): Promise<string[]> {
+  const { world } = state;
+  const all = await compareDeliveries(state, listeners);
   const outcomes = Object.groupBy(world.receiver.arrivals, ({ outcome }) => outcome);
   const turnedAway = outcomes['turned away']?.length ?? 0;
   const byDoor = (door: 'webhook' | 'mqtt', name: string) =>

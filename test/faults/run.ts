@@ -60,14 +60,15 @@ const { invariants } = await import('./invariants/invariants.ts');
 const { retention } = await import('./invariants/retention.ts');
 const { auditInvariants } = await import('./invariants/audits.ts');
 const { eventInvariants } = await import('./invariants/events.ts');
-const { settle, stopEverything, stopRealStreams } = await import('./settle.ts');
+const { deletionInvariants } = await import('./invariants/deletions.ts');
+const { finishDeletions, settle, stopEverything, stopRealStreams } = await import('./settle.ts');
 const { checkFilledAgain, loseCommits } = await import('./failover.ts');
 const { checkAlarms, loseRecords } = await import('./holes.ts');
 
 let failed = true;
 try {
   say('the system runs');
-  const workload = await createWorkload(world, random);
+  const workload = await createWorkload(world, random, { deletes: true });
   const stores = openStores(world);
   const listeners = await createListeners(world, workload.callers, stores);
   const health = watchHealth(world.replicas);
@@ -88,6 +89,7 @@ try {
   say(`${strikes.length} faults over ${workload.creates.length} creates; becoming quiet`);
   const state = { world, workload, stores, strikes };
   await settle(state);
+  await finishDeletions(state);
   say('quiet; repeating every create');
   await stopRealStreams(state);
   const verdicts: Verdict[] = [];
@@ -102,6 +104,7 @@ try {
   // The audits come last, so that they have had their time meanwhile.
   for (const invariant of [
     ...invariants.filter((one) => !converges.includes(one)),
+    ...deletionInvariants,
     ...eventInvariants(listeners),
     ...auditInvariants,
   ]) {
@@ -115,7 +118,9 @@ try {
   const facts = await tellFacts(state, listeners);
   if (failovers > 0) {
     say(`${failovers} failovers of the database that lose commits`);
-    const afterwards = { ...state, workload: await createWorkload(world, random) };
+    // What a lost commit had deleted would come back, so nothing more is deleted.
+    const { deletions } = workload;
+    const afterwards = { ...state, workload: { ...(await createWorkload(world, random)), deletions } };
     strikes.push(...(await loseCommits(afterwards, { times: failovers, random })));
     verdicts.push(...(await checkFilledAgain(afterwards, (check) => lasting(check, Date.now() + SWEEPERS_MS))));
     say('the broker loses records');

@@ -29,6 +29,17 @@ export async function stopRealStreams({ workload }: State): Promise<void> {
   });
 }
 
+/** Owners repeat a deletion that was not answered, as nobody knows else whether the task is gone. */
+export async function finishDeletions({ workload }: State): Promise<void> {
+  const open = [...workload.deletions].filter(([, { answeredAt }]) => answeredAt === undefined);
+  await inLanes(open, ([taskId, { create }]) =>
+    until(async () => (await workload.remove(taskId, create))?.status === 202, {
+      timeoutMs: QUIET_MS,
+      intervalMs: 500,
+    }),
+  );
+}
+
 /** Stops every task that still runs, as their owners would. */
 export async function stopEverything(state: State): Promise<void> {
   const running = await state.stores.query<{ task_id: string; subject: string }>(
@@ -72,6 +83,7 @@ async function underWay({ stores }: State): Promise<string[]> {
       'tasks',
       `select count(*)::int as n from tasks where status in ('draft', 'admitted', 'undoing', 'submitting', 'resolving')`,
     ),
+    count('tasks', 'select count(*)::int as n from deleted_tasks where confirmed_at is null'),
     count('images', `select count(*)::int as n from idempotency_keys where state <> 'done'`),
     count('inference', `select count(*)::int as n from jobs where status = 'stopping'`),
     ...['tasks', 'images', 'results'].map((service) =>

@@ -29,10 +29,18 @@ export interface Stop {
   answeredAt: number | undefined;
 }
 
+/** A task or image call that its owner deletes, by its id; from then on others may find that it is gone. */
+export interface Deletion {
+  create: Create;
+  /** When the request was answered with 202, if it was; from then on nobody may find it. */
+  answeredAt: number | undefined;
+}
+
 export interface Workload {
   callers: readonly Caller[];
   creates: Create[];
   stops: Stop[];
+  deletions: Map<string, Deletion>;
   /** Answers that no client may ever see: 500, or a 5xx for what the client did wrong. */
   offences: string[];
   /** One operation by one of the callers. */
@@ -41,6 +49,14 @@ export interface Workload {
   repeat: (create: Create) => Promise<Answer | undefined>;
   /** Stops a task as its owner. */
   stop: (caller: Caller, taskId: string) => Promise<Answer | undefined>;
+  /** Deletes an ended task or an image call as its owner. */
+  remove: (taskId: string, create: Create) => Promise<Answer | undefined>;
+}
+
+export interface WorkloadOptions {
+  observe?: Observe;
+  /** Whether clients delete some of what has ended. */
+  deletes?: boolean;
 }
 
 /**
@@ -63,11 +79,11 @@ const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(
 /** Hears of every request: its answer, or why none came. */
 export type Observe = (operation: string, outcome: Answer | Error) => void;
 
-/** Seeded clients of the public API: creates of every kind, repeats, reads and stops. */
+/** Seeded clients of the public API: creates of every kind, repeats, reads, stops and deletions. */
 export async function createWorkload(
   world: World,
   random: () => number,
-  observe: Observe = () => undefined,
+  { observe = () => undefined, deletes = false }: WorkloadOptions = {},
 ): Promise<Workload> {
   // A refusal for want of quota would tell nothing about faults, however long the run.
   const limits = {
@@ -86,6 +102,7 @@ export async function createWorkload(
     callers,
     creates: [],
     stops: [],
+    deletions: new Map(),
     offences: [],
     act: async () => {
       const roll = random();
@@ -94,16 +111,23 @@ export async function createWorkload(
       else await useTask(pick(random, workload.creates));
     },
     repeat: async (known) => {
-      const answer = await attempt(`create ${known.kind}`, () => send(world, known));
+      const answer = await attempt(`create ${known.kind}`, () => send(world, known), taskIdOf(known));
       known.answers.push(answer);
       return answer;
     },
     stop: async (caller, taskId) => {
       const stop: Stop = { taskId, askedAt: Date.now(), answeredAt: undefined };
-      const answer = await attempt('stop', () => caller.stop(taskId));
+      const answer = await attempt('stop', () => caller.stop(taskId), taskId);
       if (!answer || answer.status >= 400) return answer;
       stop.answeredAt = Date.now();
       workload.stops.push(stop);
+      return answer;
+    },
+    remove: async (taskId, known) => {
+      const deletion = workload.deletions.get(taskId) ?? { create: known, answeredAt: undefined };
+      workload.deletions.set(taskId, deletion);
+      const answer = await attempt('delete', () => known.caller.send('DELETE', `/v1/vision/tasks/${taskId}`));
+      if (answer?.status === 202) deletion.answeredAt ??= Date.now();
       return answer;
     },
   };
@@ -142,41 +166,53 @@ export async function createWorkload(
     const { caller, kind } = known;
     const id = taskIdOf(known);
     if (id === undefined) return;
-    const path = `/v1/vision/tasks/${id}`;
-    if (kind.endsWith('images') || random() < 0.4) await attempt('read a task', () => caller.get(path));
-    else if (random() < 0.5) await readFrames(caller, path);
-    else if (random() < 0.4) await openStream(caller, path);
+    if (kind.endsWith('images') || random() < 0.4) await readTask(id, known);
+    else if (random() < 0.5) await readFrames(caller, id);
+    else if (random() < 0.4) await openStream(caller, id);
     else await workload.stop(caller, id);
   }
 
-  async function readFrames(caller: Caller, path: string): Promise<void> {
-    const page = await attempt('read frames', () => caller.get(`${path}/results?limit=5`));
+  /** What has ended is deleted now and then. */
+  async function readTask(id: string, known: Create): Promise<void> {
+    const isDeleted = workload.deletions.get(id)?.answeredAt !== undefined;
+    const answer = await attempt('read a task', () => known.caller.get(`/v1/vision/tasks/${id}`), id);
+    if (answer?.status !== 200) return;
+    if (isDeleted) workload.offences.push(`${known.kind} ${id} was deleted and is read: ${answer.text.slice(0, 300)}`);
+    else if (deletes && ENDED.has(String(answer.body['status'])) && random() < DELETED)
+      await workload.remove(id, known);
+  }
+
+  async function readFrames(caller: Caller, id: string): Promise<void> {
+    const path = `/v1/vision/tasks/${id}/results?limit=5`;
+    const page = await attempt('read frames', () => caller.get(path), id);
     const cursor = page?.body['next_cursor'];
     if (typeof cursor !== 'string' || cursor === '') return;
     world.exported.forbid(cursor, 'a cursor');
-    await attempt('read frames', () => caller.get(`${path}/results?limit=5&cursor=${cursor}`));
+    await attempt('read frames', () => caller.get(`${path}&cursor=${cursor}`), id);
   }
 
   /** Opens a stream of results and leaves it after its first bytes, as a page of a browser that is closed does. */
-  async function openStream(caller: Caller, path: string): Promise<void> {
+  async function openStream(caller: Caller, id: string): Promise<void> {
     const leave = new AbortController();
     const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(40_000)]);
-    await attempt('open a stream', async () => {
+    const open = async () => {
       const init = { headers: { authorization: `Bearer ${caller.key}` }, signal };
-      const { status, headers, body } = await fetch(`${system.baseUrl}${path}/results/stream`, init);
+      const { status, headers, body } = await fetch(`${system.baseUrl}/v1/vision/tasks/${id}/results/stream`, init);
       const first = (await body?.getReader().read()) as { value?: Uint8Array } | undefined;
       leave.abort();
       return { status, headers, body: {}, text: Buffer.from(first?.value ?? []).toString() };
-    });
+    };
+    await attempt('open a stream', open, id);
   }
 
-  async function attempt(operation: string, work: () => Promise<Answer>): Promise<Answer | undefined> {
+  /** With the id of a task, as another client may have deleted it. */
+  async function attempt(operation: string, work: () => Promise<Answer>, id = ''): Promise<Answer | undefined> {
     try {
       const answer = await work();
       observe(operation, answer);
       if (answer.status >= 500 && answer.status !== 503)
         workload.offences.push(`${answer.status} ${answer.text.slice(0, 300)}`);
-      if (answer.status === 401 || answer.status === 404)
+      if (answer.status === 401 || (answer.status === 404 && !workload.deletions.has(id)))
         workload.offences.push(`${answer.status} ${answer.text.slice(0, 300)}`);
       return answer;
     } catch (error) {
@@ -186,6 +222,10 @@ export async function createWorkload(
   }
   return workload;
 }
+
+const ENDED = new Set(['stopped', 'succeeded', 'failed']);
+/** Of the tasks that are read when they have ended. */
+const DELETED = 0.3;
 
 const kinds: readonly Kind[] = [
   'stream',

@@ -84,7 +84,7 @@ async function rotateAll(): Promise<Outcome> {
   const stores = openStores(world);
   const requests = countRequests();
   const cursors = keepCursors(requests, random);
-  const workload = await createWorkload(world, random, requests.observe);
+  const workload = await createWorkload(world, random, { observe: requests.observe });
   const createCaller = () => Caller.create();
   const own = await createCaller();
   const streams = [

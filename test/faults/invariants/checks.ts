@@ -26,15 +26,16 @@ export async function inLanes<T, R>(items: readonly T[], work: (item: T) => Prom
 
 /** Repeats a create as its client would: the same again, after the time it was told. */
 export async function converge(workload: Workload, create: Create): Promise<string[]> {
+  const isDeleted = workload.deletions.has(taskIdOf(create) ?? '');
   let answer: Answer | undefined;
   for (let tries = 0; tries < TRIES; tries += 1) {
     answer = await workload.repeat(create);
     if (answer && answer.status < 500) break;
     await delay(Math.min(MAX_PAUSE_MS, Number(answer?.headers.get('retry-after') ?? 1) * 1_000));
   }
-  if (answer && answer.status < 400) {
+  if (isDeleted ? answer?.status === 404 : answer && answer.status < 400) {
     // The real workers have few places, and others wait for one.
-    const id = create.kind === 'real stream' ? taskIdOf(create) : undefined;
+    const id = create.kind === 'real stream' && !isDeleted ? taskIdOf(create) : undefined;
     if (id !== undefined) await workload.stop(create.caller, id);
     return [];
   }
@@ -94,7 +95,7 @@ export async function countStored({ stores }: State): Promise<Record<string, num
 /** Whether an object holds frames, or an image of a track. */
 export const isOfResults = (key: string) => key.startsWith('segments/') || key.startsWith('track-snapshots/');
 
-/** Tasks that a read answers otherwise. */
+/** Tasks that a read answers otherwise, those that were deleted left out. */
 export async function misread({ workload }: State, expected: 200 | 404): Promise<string[]> {
   const ids = new Map(
     workload.creates.flatMap(({ caller, answers }) =>
@@ -103,6 +104,7 @@ export async function misread({ workload }: State, expected: 200 | 404): Promise
       ),
     ),
   );
+  for (const id of workload.deletions.keys()) ids.delete(id);
   const read = async ([id, caller]: readonly [string, Caller]) => {
     const { status } = await caller.get(`/v1/vision/tasks/${id}`);
     return status === expected ? [] : [`${id} is ${status}`];

@@ -4,7 +4,6 @@ import { compareDeliveries } from '../events.ts';
 import type { Delivered } from '../events.ts';
 import type { Listeners } from '../listeners.ts';
 import type { State } from '../state.ts';
-import type { World } from '../world/world.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Longest time until everything has arrived once nothing fails any more. */
@@ -21,8 +20,9 @@ export function eventInvariants(listeners: Listeners): Invariant[] {
     {
       id: 'events',
       says: 'Every event of the log reached each webhook receiver and MQTT subscriber that wants it, none altered: its signature held, and it has the id and the content that the log has',
-      check: async ({ world }) => {
-        const all = await arrived(world, listeners);
+      check: async (state) => {
+        const { world } = state;
+        const all = await arrived(state, listeners);
         if (all.every(({ events }) => events === 0)) return ['no event was logged, so this shows nothing'];
         return [
           ...all.flatMap((one) => [...breachesOf(one, 'lost'), ...breachesOf(one, 'altered')]),
@@ -33,8 +33,8 @@ export function eventInvariants(listeners: Listeners): Invariant[] {
     {
       id: 'only',
       says: 'Nothing reached a receiver or subscriber that is in no log, and nothing after its endpoint was deleted or the key that made it revoked',
-      check: async ({ world }) => {
-        const all = await compareDeliveries(world, listeners);
+      check: async (state) => {
+        const all = await compareDeliveries(state, listeners);
         const staying = all.filter(({ listener: { endpointId, left } }) => !left && /deleted|revoked/.test(endpointId));
         return [
           ...all.flatMap((one) => [...breachesOf(one, 'unknown'), ...breachesOf(one, 'late')]),
@@ -46,12 +46,12 @@ export function eventInvariants(listeners: Listeners): Invariant[] {
 }
 
 /** What waits for its next attempt is not lost: on a slow machine one more may time out. */
-async function arrived(world: World, listeners: Listeners): Promise<Delivered[]> {
+async function arrived(state: State, listeners: Listeners): Promise<Delivered[]> {
   let all: Delivered[] = [];
   const areAll = async () => {
     await listeners.lookAfter();
     await listeners.hurry();
-    all = await compareDeliveries(world, listeners);
+    all = await compareDeliveries(state, listeners);
     return all.every(({ lost }) => lost.length === 0);
   };
   await until(areAll, { timeoutMs: ARRIVE_MS, intervalMs: 2_000 }).catch(() => undefined);
@@ -67,7 +67,7 @@ function breachesOf(one: Delivered, what: 'lost' | 'altered' | 'unknown' | 'late
     : [`${nameOf(one.listener)}: ${ids.length} of ${one.events} ${what}: ${ids.slice(0, 3).join(', ')} …`];
 }
 
-async function unlogged({ stores }: State): Promise<string[]> {
+async function unlogged({ stores, workload }: State): Promise<string[]> {
   const ended = await stores.query<{ task_id: string; status: string }>(
     'tasks',
     `select task_id, status from tasks
@@ -81,7 +81,7 @@ async function unlogged({ stores }: State): Promise<string[]> {
   const open = await stores.query<{ alarm_id: string }>('notify', `select alarm_id from alarms where state = 'open'`);
   return [
     ...ended
-      .filter(({ task_id, status }) => !known.has(`${task_id} task.${status}`))
+      .filter(({ task_id, status }) => !workload.deletions.has(task_id) && !known.has(`${task_id} task.${status}`))
       .map(({ task_id, status }) => `task ${task_id}: no event says that it is ${status}`),
     ...open.map(({ alarm_id }) => `alarm ${alarm_id} is open`),
   ];

@@ -14,12 +14,12 @@ export const frameInvariants: Invariant[] = [
   {
     id: 'I8',
     says: 'Every frame the broker took while the fence of its worker held is stored exactly once, as it was sent',
-    check: async ({ world, stores }) => {
+    check: async ({ world, stores, workload }) => {
       const log = await readFrameLog(world.brokers);
       const stored = await storedFrames(stores.askResults);
-      const jobs = [...log.frames].flatMap(([jobId, frames]) =>
-        compare(jobId, expectedOf(frames), stored.get(jobId) ?? []),
-      );
+      const jobs = [...log.frames]
+        .filter(([jobId]) => !workload.deletions.has(jobId))
+        .flatMap(([jobId, frames]) => compare(jobId, expectedOf(frames), stored.get(jobId) ?? []));
       const unknown = [...stored.keys()].filter((taskId) => !log.frames.has(taskId));
       return [
         ...jobs,
@@ -34,7 +34,10 @@ export const frameInvariants: Invariant[] = [
     check: async (state) => {
       const stored = await storedFrames(state.stores.askResults);
       const log = await readFrameLog(state.world.brokers);
-      const creates = state.workload.creates.filter(({ kind }) => kind === 'real stream' || kind === 'real upload');
+      const { deletions } = state.workload;
+      const creates = state.workload.creates.filter(
+        (create) => /^real (stream|upload)$/.test(create.kind) && !deletions.has(taskIdOf(create) ?? ''),
+      );
       return (await inLanes(creates, (create) => readAsCaller(create, { stored, log }))).flat();
     },
   },

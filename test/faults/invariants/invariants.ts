@@ -38,6 +38,8 @@ const accepted = (creates: Create[]) =>
   creates.flatMap((create) =>
     create.answers.filter((answer) => answer && answer.status < 300).map((answer) => ({ create, answer })),
   );
+/** The id of a reservation begins with that of its task. */
+const taskOf = (reservationId: string) => reservationId.split('/')[0] ?? '';
 
 const NOTIFY_TABLES = ['events', 'alarms', 'webhook_endpoints', 'webhook_deliveries', 'mqtt_endpoints', 'outbox'];
 
@@ -106,7 +108,7 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I7',
-    says: 'No charge without a task or image call',
+    says: 'No charge without a task or image call, those that were deleted included',
     check: async (state) => {
       const tasks = new Set((await videoTasks(state)).map(({ reservation_id }) => reservation_id));
       const calls = await state.stores.query<{ reservation_id: string }>(
@@ -115,7 +117,7 @@ export const invariants: Invariant[] = [
       );
       for (const { reservation_id } of calls) tasks.add(reservation_id);
       return (await reservations(state))
-        .filter(({ id, charged }) => charged > 0 && !tasks.has(id))
+        .filter(({ id, charged }) => charged > 0 && !tasks.has(id) && !state.workload.deletions.has(taskOf(id)))
         .map(({ id, kind, charged }) => `${kind} ${id}: ${charged}`);
     },
   },
@@ -155,10 +157,11 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I11',
-    says: 'What was answered with 2xx can be read and has not become another task',
+    says: 'What was answered with 2xx and not deleted can be read and has not become another task',
     check: async ({ workload }) => {
       const seen = await inLanes(accepted(workload.creates), async ({ create, answer }) => {
         const id = String(answer?.body['task_id']);
+        if (workload.deletions.has(id)) return [];
         const read = await create.caller.get(`/v1/vision/tasks/${id}`);
         return read.status === 200 && read.body['request_id'] === create.key
           ? []

@@ -53,7 +53,7 @@ export interface Workload {
   remove: (taskId: string, create: Create) => Promise<Answer | undefined>;
 }
 
-export interface WorkloadOptions {
+interface WorkloadOptions {
   observe?: Observe;
   /** Whether clients delete some of what has ended. */
   deletes?: boolean;

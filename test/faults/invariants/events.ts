@@ -27,6 +27,7 @@ export function eventInvariants(listeners: Listeners): Invariant[] {
         return [
           ...all.flatMap((one) => [...breachesOf(one, 'lost'), ...breachesOf(one, 'altered')]),
           ...(world.receiver.redirected() > 0 ? ['a redirect was followed'] : []),
+          ...(world.receiver.name.reached() > 0 ? ['an inner address was called that a name led to'] : []),
         ];
       },
     },

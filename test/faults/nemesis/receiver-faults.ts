@@ -28,6 +28,19 @@ const behave = (behaviour: Behaviour): Fault => ({
   },
 });
 
+const turnedInward: Fault = {
+  name: 'receivers of webhooks: name leads to an inner address now and then',
+  holds: [RECEIVERS],
+  strike: async ({ world: { receiver }, random }) => {
+    const before = receiver.name.answered();
+    receiver.name.turn(true);
+    const isMet = await comesTrue(() => receiver.name.answered() > before);
+    await delay(aMoment(random));
+    receiver.name.turn(false);
+    return isMet;
+  },
+};
+
 const link = (
   name: string,
   holds: string,
@@ -70,6 +83,7 @@ const comesTrue = (isSo: () => boolean) =>
 
 export const receiverFaults: Fault[] = [
   ...failingBehaviours.map(behave),
+  turnedInward,
   toReceivers('refuse connections', { kind: 'refuse' }),
   toReceivers('take connections and never read', { kind: 'black_hole' }),
   toBroker('connections reset', { kind: 'reset' }),

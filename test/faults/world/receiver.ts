@@ -10,6 +10,8 @@ import { verifyWebhook } from '@vision/client/webhooks';
 import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { makeCertificates } from '@vision/shared/testing/made-certificates';
+import { startTurningName } from './turning-name.ts';
+import type { TurningName } from './turning-name.ts';
 
 /** A webhook as it arrived. */
 export interface Arrival {
@@ -30,13 +32,15 @@ export type Behaviour = keyof typeof behaviours;
 /** Receivers of webhooks behind one address, apart by their paths, over TLS. */
 export interface Receiver {
   url: string;
-  /** Settings by which the services trust its certificate. */
+  /** Settings by which the services find it and trust its certificate. */
   env: NodeJS.ProcessEnv;
   arrivals: Arrival[];
   /** Requests that came to where a redirect leads. */
   redirected: () => number;
   /** Before the server. */
   link: FaultProxy;
+  /** Which its addresses have. */
+  name: TurningName;
   /** Takes webhooks with this path that were signed with this secret. */
   expect: (path: string, secret: string) => void;
   behave: (behaviour: Behaviour) => void;
@@ -87,9 +91,11 @@ const behaviours = {
 /** Every one but the ordinary one is a fault. */
 export const failingBehaviours = (Object.keys(behaviours) as Behaviour[]).filter((name) => name !== 'take webhooks');
 
+const HOST = 'receivers.faults.test';
+
 export async function startReceiver(random: () => number): Promise<Receiver> {
   const folder = mkdtempSync(join(tmpdir(), 'vision-receiver-'));
-  const [own, other] = [makeCertificates(join(folder, 'own')), makeCertificates(join(folder, 'other'))];
+  const [own, other] = [makeCertificates(join(folder, 'own'), HOST), makeCertificates(join(folder, 'other'), HOST)];
   const secrets = new Map<string, string>();
   const arrivals: Arrival[] = [];
   let behaviour: Behaviour = 'take webhooks';
@@ -117,12 +123,14 @@ export async function startReceiver(random: () => number): Promise<Receiver> {
   });
   server.on('tlsClientError', () => (met += 1));
   const link = await startFaultProxy({ host: '127.0.0.1', port: await listen(server) }, random);
+  const name = await startTurningName(HOST, link.port);
   return {
-    url: `https://127.0.0.1:${link.port}`,
-    env: { WEBHOOK_CA_FILE: own.ca },
+    url: `https://${HOST}:${link.port}`,
+    env: { WEBHOOK_CA_FILE: own.ca, ...name.env },
     arrivals,
     redirected: () => redirected,
     link,
+    name,
     expect: (path, secret) => void secrets.set(path, secret),
     behave: (next) => {
       behaviour = next;
@@ -131,7 +139,7 @@ export async function startReceiver(random: () => number): Promise<Receiver> {
     },
     met: () => met,
     close: async () => {
-      await link.close();
+      await Promise.all([link.close(), name.close()]);
       for (const one of [server, inner]) {
         one.closeAllConnections();
         await new Promise((resolve) => one.close(resolve));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Paths of what one authority has certified, for servers at 127.0.0.1 and `localhost`. */
+/** Paths of what one authority has certified, for servers at 127.0.0.1 and a name. */
 export interface MadeCertificates {
   ca: string;
   server: { cert: string; key: string };
@@ -10,7 +10,7 @@ export interface MadeCertificates {
 }
 
 /** An authority, a server and a client, made by openssl in a folder. */
-export function makeCertificates(dir: string): MadeCertificates {
+export function makeCertificates(dir: string, host = 'localhost'): MadeCertificates {
   mkdirSync(dir, { recursive: true });
   const path = (name: string) => join(dir, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -37,7 +37,7 @@ export function makeCertificates(dir: string): MadeCertificates {
   };
   return {
     ca: path('ca.crt'),
-    server: certify('server', 'subjectAltName=IP:127.0.0.1,DNS:localhost\n'),
+    server: certify('server', `subjectAltName=IP:127.0.0.1,DNS:${host}\n`),
     client: certify('client', 'extendedKeyUsage=clientAuth\n'),
   };
 }

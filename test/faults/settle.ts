@@ -31,6 +31,9 @@ export async function stopRealStreams({ workload }: State): Promise<void> {
 
 /** Owners repeat a deletion that was not answered, as nobody knows else whether the task is gone. */
 export async function finishDeletions({ workload }: State): Promise<void> {
+  // A short run may have deleted nothing; image calls have always ended.
+  const call = workload.creates.find((create) => create.kind === 'images' && taskIdOf(create));
+  if (workload.deletions.size === 0 && call) await workload.remove(taskIdOf(call) ?? '', call);
   const open = [...workload.deletions].filter(([, { answeredAt }]) => answeredAt === undefined);
   await inLanes(open, ([taskId, { create }]) =>
     until(async () => (await workload.remove(taskId, create))?.status === 202, {

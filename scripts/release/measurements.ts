@@ -39,6 +39,7 @@ const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
   uploads: [PERFORMANCE, ['services/gateway/src/*', 'services/tasks/src/*', 'packages/*/src/*']],
   video: [PERFORMANCE, SOURCES],
   watch: [PERFORMANCE, [...RESULTS, ...DETECTION]],
+  webhooks: [PERFORMANCE, ['services/notify/src/*', 'packages/*/src/*', 'bench/webhooks/*']],
 };
 
 export const benchCommand = (name: string) => `bench BENCH=${name}`;

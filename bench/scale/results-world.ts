@@ -14,7 +14,7 @@ export interface ResultsWorld {
   database: ScratchDatabase;
   kafka: TestKafka;
   /** @param settings beside those of the world */
-  start: (settings?: Record<string, string>) => Promise<RunningProcess>;
+  start: (settings?: Record<string, string>) => Promise<RunningProcess & { url: string }>;
   /** Frames that are stored, of all tasks. */
   stored: () => Promise<number>;
   close: () => Promise<void>;
@@ -34,15 +34,17 @@ export async function createResultsWorld(): Promise<ResultsWorld> {
     kafka,
     start: async (settings = {}) => {
       const healthPort = await freePort();
-      service = startProcess('results', {
-        ...(await environmentOf('results', { database, kafka, healthPort })),
+      const environment = await environmentOf('results', { database, kafka, healthPort });
+      const started = startProcess('results', {
+        ...environment,
         WRITE_SEGMENTS: 'true',
         TASKS_URL: 'http://127.0.0.1:9',
         IMAGES_URL: 'http://127.0.0.1:9',
         ...settings,
       });
-      await untilReady(service, healthPort);
-      return service;
+      service = started;
+      await untilReady(started, healthPort);
+      return { ...started, url: `http://127.0.0.1:${environment['PORT']}` };
     },
     stored: async () => {
       const row = await database.db('ingests').sum<{ stored: string | null }>({ stored: 'stored' }).first();

@@ -23,7 +23,7 @@ class Snapshot(BaseModel):
 
     state: Literal['available', 'pending', 'none', 'off'] | str
     """
-    `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is. `none`: no object raised the alarm. `off`: the task has no snapshots
+    `available`: an image is stored, and expires as images of tracks do. `pending`: none is stored yet; the event `alarm.updated` follows when one is stored within a day of the last event of the alarm. `none`: no object raised the alarm. `off`: the task has no snapshots
     """
     path: str | None = None
     """

@@ -49,8 +49,6 @@ export interface BackgroundParts {
 const ROWS_MS = 60_000;
 /** Pause between two rounds that read the objects of new segments back. */
 const VERIFY_MS = 10_000;
-/** How often objects are looked for that became no part of a segment. */
-const SWEEP_MS = 600_000;
 
 /** Builds everything that works without being asked: relay, consumers of frames and of tasks, retention, audits. */
 export function createBackground(
@@ -164,7 +162,7 @@ function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] 
     }),
     createPoller({
       name: 'sweep',
-      intervalMs: SWEEP_MS,
+      intervalMs: config.SWEEP_INTERVAL_MS,
       logger,
       maxBackoffMs: 60_000,
       // Images of tracks are in the list too, for both forms of frames.

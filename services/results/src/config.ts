@@ -69,6 +69,8 @@ export const constants = {
   S3_IDLE_MS: 5_000,
   /** Interval between two queries for frames to move. */
   SEGMENT_INTERVAL_MS: 10_000,
+  /** Interval between two queries for objects that became no part of a segment. */
+  SWEEP_INTERVAL_MS: 600_000,
   /** Interval between two checks for partitions to create and to drop. */
   RETENTION_INTERVAL_MS: 3_600_000,
   /**

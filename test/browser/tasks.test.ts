@@ -192,6 +192,10 @@ test('a failed task says why, what to do, and what to send to support', async ()
     const ended = { status: 'failed', reason: 'auth_failed', advice: 'Check user name and password of the camera.' };
     await route.fulfill({ response, json: { ...body, state: 'ended', ended } });
   });
+  await page.route(/\/tasks\/[^/]+$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), status: 'failed' } });
+  });
   await go('#/tasks/new-upload');
   await upload(page);
   await page.getByText('Check user name and password').waitFor();

@@ -27,9 +27,9 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
   const named = useTasks(undefined).value.value?.find(({ task_id: id }) => id === taskId);
   const task = view.task.value.value;
   const trouble = view.task.trouble.value;
-  // What was seen waits for what stands above it; otherwise it would jump.
-  const hasTask = useAnswered(view.task);
-  const hasFacts = useAnswered(view.source) && hasTask;
+  // What was seen waits for the reason of a failure, which stands above it; otherwise it would jump.
+  const hasSource = useAnswered(view.source);
+  const isExplained = hasSource || task?.status !== 'failed';
   const isMissing = trouble?.reason === 'task_not_found' && !task;
   const title = t.task.title(isolated(short(taskName(named ?? { task_id: taskId }), 40)));
   return (
@@ -44,7 +44,7 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
             </Notice>
           ) : null}
           <Failure view={view} />
-          {hasFacts ? <Seen view={view} /> : null}
+          {isExplained ? <Seen view={view} /> : null}
         </>
       )}
     </Page>

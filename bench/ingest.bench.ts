@@ -33,7 +33,6 @@ const TOTAL = TASKS * FRAMES_A_TASK;
  * (text, lz4), which takes rows several times as fast. Alternating rounds; the topic is filled once.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
-  process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
   const database = await scratchDatabase(migrations, 10);
   const kafka = await testKafka({ topics: [topics.frames], partitions: 6 });
   try {

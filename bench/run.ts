@@ -22,6 +22,12 @@ const benchmarks = (await readdir(here))
   .map((file) => file.replace('.bench.ts', ''))
   .sort();
 const chosen = wanted.length === 0 ? benchmarks.filter(isRun) : benchmarks.filter((one) => wanted.includes(one));
+// What benchmarks share with tests reads the addresses of the running system by the names that tests have for them.
+const stores = ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', 'S3_ENDPOINT', 'S3_REGION', 'S3_BUCKET', 'S3_ACCESS_KEY'];
+for (const name of [...stores, 'S3_SECRET_KEY']) {
+  const address = process.env[name];
+  if (address !== undefined) process.env[`TEST_${name}`] ??= address;
+}
 const results: { name: string; figures: Figure[]; error?: string }[] = [];
 const failures: string[] = chosen.length === 0 ? [`no benchmark of these: ${wanted.join(', ')}`] : [];
 

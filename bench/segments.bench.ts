@@ -39,8 +39,6 @@ const LONG = Number(process.env['SEGMENTS_FRAMES'] ?? 10_000_000);
  * frames, and of a short task against one of ten million frames.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
-  for (const setting of ['S3_ENDPOINT', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'])
-    process.env[`TEST_${setting}`] ??= process.env[setting];
   const framesOf = await liveFrames(RUN);
   const database = await scratchDatabase(migrations, 8);
   const s3 = await testS3();

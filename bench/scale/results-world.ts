@@ -24,7 +24,6 @@ export interface ResultsWorld {
 export const PARTITIONS = 96;
 
 export async function createResultsWorld(): Promise<ResultsWorld> {
-  process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
   const database = await scratchDatabase(migrations, 2);
   const names = Object.values(topics);
   const kafka = await testKafka({ topics: names, partitions: (topic) => (topic === topics.frames ? PARTITIONS : 6) });

@@ -27,7 +27,6 @@ const FRAMES_A_SECOND = 5;
 
 /** Starts the service with tasks that run already, and waits until it has asked about each of them. */
 export async function startTasksWorld(tasks: number): Promise<TasksWorld> {
-  process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
   const database = await scratchDatabase(migrations, 2);
   const kafka = await testKafka({ topics: [topics.tasks, topics.images, topics.results] });
   const backend = await startScriptedBackend();

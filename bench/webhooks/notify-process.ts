@@ -27,7 +27,6 @@ export interface NotifyProcess {
 
 /** One process of notify as operators run it, on a database and topics of its own. */
 export async function startNotifyProcess(): Promise<NotifyProcess> {
-  process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
   const database = await scratchDatabase(migrations, 2);
   const kafka = await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] });
   const [port, healthPort] = [await freePort(), await freePort()];

@@ -43,6 +43,12 @@ export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeE
   };
   return (
     <div class="shape" role="group" aria-label={t.shape[kind]}>
+      <p class="hint">
+        {isLine ? t.shape.lineMouseHint : t.shape.mouseHint} {isLine ? t.shape.lineKeyHint : t.shape.keyHint}
+      </p>
+      <p class="hint shape-said" role="status">
+        {said}
+      </p>
       <div ref={area} class="shape-area stage" style={{ aspectRatio: String(aspect) }} onPointerDown={press}>
         {children}
         <ShapeDrawing kind={kind} points={points} aspect={aspect} />
@@ -61,9 +67,6 @@ export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeE
           />
         ))}
       </div>
-      <p class="hint">
-        {isLine ? t.shape.lineMouseHint : t.shape.mouseHint} {isLine ? t.shape.lineKeyHint : t.shape.keyHint}
-      </p>
       {isLine ? null : (
         <RemoveButton
           index={chosen.value !== undefined && chosen.value < points.length ? chosen.value : undefined}
@@ -71,9 +74,6 @@ export function ShapeEditor({ kind, points, aspect, onChange, children }: ShapeE
           onRemove={() => remove(chosen.value ?? 0)}
         />
       )}
-      <p class="hidden" role="status">
-        {said}
-      </p>
     </div>
   );
 }
@@ -149,6 +149,13 @@ interface CornerProps {
 function Corner(props: CornerProps): JSX.Element {
   const { name, index, point, onMove, onAdd, onRemove, onChosen, isChosen, pointOf } = props;
   const [x, y] = point;
+  const button = useRef<HTMLButtonElement>(null);
+  const isByKey = useRef(false);
+  useLayoutEffect(() => {
+    // A key may move it out of the part of the page that is seen; a pointer cannot.
+    if (isByKey.current) button.current?.scrollIntoView({ block: 'nearest' });
+    isByKey.current = false;
+  }, [x, y]);
   const press = (event: KeyboardEvent) => {
     const step = event.shiftKey ? LARGE_STEP : STEP;
     const actions: Record<string, () => void> = {
@@ -164,10 +171,12 @@ function Corner(props: CornerProps): JSX.Element {
     const action = actions[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
+    isByKey.current = true;
     action();
   };
   return (
     <button
+      ref={button}
       type="button"
       class={isChosen ? 'corner chosen' : 'corner'}
       style={{ left: `${x * 100}%`, top: `${y * 100}%` }}

@@ -74,6 +74,9 @@ async function readCoverage(
   });
 }
 
+/** Numbers of frames that may be stored between the reads of the task and of its record: a second of them. */
+const JUST_STORED = 5;
+
 /** Read as a caller reads frames, so that it names no frame which a caller cannot have. */
 async function lastFrameTime(
   deps: Pick<Deps, 'db'>,
@@ -81,7 +84,7 @@ async function lastFrameTime(
   { task, maxSeq }: { task: ReadableTask; maxSeq: number },
 ): Promise<number | undefined> {
   if (maxSeq < 0) return undefined;
-  const from = { seq: maxSeq - 1, position: task.position };
-  const { frames } = await readPage(deps, taskId, { task, from, limit: 1 });
+  const from = { seq: Math.max(-1, maxSeq - JUST_STORED), position: task.position };
+  const { frames } = await readPage(deps, taskId, { task, from, limit: JUST_STORED });
   return frames.at(-1)?.frameTimeMs;
 }

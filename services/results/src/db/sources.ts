@@ -83,6 +83,7 @@ export async function findSourceRecord(db: Knex, taskId: string): Promise<Source
   const result = await db.raw<{ rows: SourceRecord[] }>(
     `select v.kind, v.status, v.reason, (extract(epoch from v.ended_at) * 1000)::bigint as "endedAtMs",
             coalesce(i.stored, 0) as stored, coalesce(i.max_seq, -1) as "maxSeq",
+            coalesce(i.position, 0) as position,
             case when s.task_id is null then null
                  else jsonb_build_object('snapshot', s.snapshot, 'earlier', s.earlier, 'states', s.states) end as source,
             (extract(epoch from now() - s.updated_at) * 1000)::double precision as "ageMs",

@@ -15,6 +15,8 @@ export interface SourceRecord {
   /** Frames that are stored, and the largest number of one; -1 without any. */
   stored: number;
   maxSeq: number;
+  /** Where the newest of them was stored. */
+  position: number;
   source: Source | null;
   /** Time since the newest snapshot was stored. */
   ageMs: number | null;

@@ -7,7 +7,6 @@ import { describeSource } from '../domain/describe-source.ts';
 import type { ShownSource } from '../domain/describe-source.ts';
 import { endedReason } from '@vision/contracts/ended-reason';
 import type { EndedReason } from '@vision/contracts/ended-reason';
-import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
 import { findSource, lifeOfView } from './find-source.ts';
 import type { FoundSource } from './find-source.ts';
@@ -47,7 +46,7 @@ export async function getSource(deps: SourceDeps, request: SourceRequest): Promi
   return {
     kind,
     ...describeSource(record, createdAtMsOf(taskId)),
-    last_frame_time_ms: await lastFrameTime(deps, taskId, { task, maxSeq: record.maxSeq }),
+    last_frame_time_ms: await lastFrameTime(deps, taskId, { task, record }),
     coverage: await readCoverage(deps, { taskId, record, kind }),
     items: items.map(({ at_ms: atMs, state, reason }) => ({
       at_ms: atMs,
@@ -74,17 +73,15 @@ async function readCoverage(
   });
 }
 
-/** Numbers of frames that may be stored between the reads of the task and of its record: a second of them. */
-const JUST_STORED = 5;
-
 /** Read as a caller reads frames, so that it names no frame which a caller cannot have. */
 async function lastFrameTime(
   deps: Pick<Deps, 'db'>,
   taskId: string,
-  { task, maxSeq }: { task: ReadableTask; maxSeq: number },
+  { task, record: { maxSeq, position } }: Pick<FoundSource, 'task' | 'record'>,
 ): Promise<number | undefined> {
   if (maxSeq < 0) return undefined;
-  const from = { seq: Math.max(-1, maxSeq - JUST_STORED), position: task.position };
-  const { frames } = await readPage(deps, taskId, { task, from, limit: JUST_STORED });
+  // The task was read before its record: up to its own position the last frame may not be there yet.
+  const reading = { task: { ...task, position }, from: { seq: maxSeq - 1, position }, limit: 1 };
+  const { frames } = await readPage(deps, taskId, reading);
   return frames.at(-1)?.frameTimeMs;
 }

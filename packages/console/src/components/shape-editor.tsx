@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { inserted, insertionIndex, middleAfter, moved, pointAt, POINTS, removed } from '../lib/shape.ts';
 import type { Point, ShapeKind } from '../lib/shape.ts';
@@ -149,14 +149,7 @@ interface CornerProps {
 function Corner(props: CornerProps): JSX.Element {
   const { name, index, point, onMove, onAdd, onRemove, onChosen, isChosen, pointOf } = props;
   const [x, y] = point;
-  const button = useRef<HTMLButtonElement>(null);
-  const isByKey = useRef(false);
-  useLayoutEffect(() => {
-    // A key may move it out of the part of the page that is seen; a pointer cannot.
-    if (isByKey.current) button.current?.scrollIntoView({ block: 'nearest' });
-    isByKey.current = false;
-  }, [x, y]);
-  const press = (event: KeyboardEvent) => {
+  const press = (event: TargetedKeyboardEvent<HTMLButtonElement>) => {
     const step = event.shiftKey ? LARGE_STEP : STEP;
     const actions: Record<string, () => void> = {
       ArrowLeft: () => onMove(pointAt(x - step, y)),
@@ -171,12 +164,13 @@ function Corner(props: CornerProps): JSX.Element {
     const action = actions[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    isByKey.current = true;
+    const corner = event.currentTarget;
     action();
+    // A key may move it out of the part of the page that is seen; a pointer cannot.
+    requestAnimationFrame(() => corner.scrollIntoView({ block: 'nearest' }));
   };
   return (
     <button
-      ref={button}
       type="button"
       class={isChosen ? 'corner chosen' : 'corner'}
       style={{ left: `${x * 100}%`, top: `${y * 100}%` }}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SourceChangedData } from '@vision/contracts/job-events';
+import { until } from '@vision/shared/testing/until';
 import { storeSource } from '../src/use-cases/store-source.ts';
 import { frame, internalTask, newTaskId, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
@@ -91,6 +92,23 @@ test('tells what a stream does now, with the counts of all its attempts', async 
       next_cursor: '',
     },
   });
+});
+
+test('names the last frame, also when it is stored while the answer is made', async () => {
+  const task = newTaskId();
+  await results.tell(snapshot(task, 'subject-a', { status: 'running', kind: 'stream' }));
+  await results.deliver([frame(task, 0, { frame_time_ms: 40 })]);
+  const { db } = results.database;
+  // The task has been read, its source has not.
+  const held = await db.transaction();
+  await held.raw('lock table sources in access exclusive mode');
+  const answer = source(task);
+  await until(
+    async () => (await db('pg_locks').where({ granted: false }).whereRaw(`relation = 'sources'::regclass`)).length > 0,
+  );
+  await results.deliver([frame(task, 1, { frame_time_ms: 240 })]);
+  await held.commit();
+  expect((await answer).body).toMatchObject({ frames: { stored: 2 }, last_frame_time_ms: 240 });
 });
 
 test('a task whose backend reports nothing is unknown, and so is one whose worker fell silent', async () => {

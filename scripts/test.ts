@@ -2,13 +2,14 @@
  * `node scripts/test.ts [step …]` runs the named steps, or all of them, and goes on after a failed one. Steps that need
  * infrastructure or the whole system get a copy of their own, which is stopped at the end if it was started here.
  * Everything that they use is installed before the first one. Exit code: that of the first failure. Last line:
- * `N passed, N failed`, the tests of all steps together, with `, N skipped` when there are any; before it the names of
- * those that failed.
+ * `N passed, N failed`, the tests of all steps together, with `, N skipped` when there are any; before it those that
+ * failed, each with its reason.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';
 import { isAlive } from '../deploy/local/lock.ts';
 import { readEnvFile } from '../deploy/local/secrets.ts';
@@ -185,7 +186,13 @@ interface Report {
   numPassedTests?: number;
   numFailedTests?: number;
   numRuntimeErrorTestSuites?: number;
-  testResults?: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[];
+  testResults?: { name: string; status: string; assertionResults: TestResult[] }[];
+}
+
+interface TestResult {
+  status: string;
+  fullName: string;
+  failureMessages?: string[];
 }
 
 interface Counts {
@@ -200,17 +207,23 @@ interface Counts {
 function readCounts(file: string): Counts {
   const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : {};
   const files = report.testResults ?? [];
-  const named = (status: string) =>
-    files.flatMap(({ assertionResults }) =>
-      assertionResults.filter((test) => test.status === status).map(({ fullName }) => fullName),
-    );
+  const withStatus = (wanted: string) =>
+    files.flatMap(({ assertionResults }) => assertionResults.filter(({ status }) => status === wanted));
   const notRun = files.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0);
   return {
     passed: report.numPassedTests ?? 0,
     failed: (report.numFailedTests ?? 0) + (report.numRuntimeErrorTestSuites ?? 0),
-    failedNames: [...named('failed'), ...notRun.map(({ name }) => relative(root, name))],
-    skipped: named('pending'),
+    failedNames: [...withStatus('failed').map(nameAndReason), ...notRun.map(({ name }) => relative(root, name))],
+    skipped: withStatus('pending').map(({ fullName }) => fullName),
   };
+}
+
+/** The end of the output is often all that is kept, so the reason stands beside the name. */
+function nameAndReason({ fullName, failureMessages: [message = ''] = [] }: TestResult): string {
+  const lines = stripVTControlCharacters(message).split('\n');
+  const place = lines.find((line) => line.includes('.test.ts:'))?.match(/[\w-]+\.test\.ts:\d+/)?.[0];
+  const reason = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('at '));
+  return [fullName, place, ...reason.slice(0, 4)].join(' | ').slice(0, 600);
 }
 
 function testVariables(): Record<string, string> {

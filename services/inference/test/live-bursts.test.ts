@@ -14,6 +14,7 @@ import { videoDirectory } from './support/videos.ts';
 
 const VIDEO_S = 60;
 const BURST_MS = 2_600;
+const SMALL = ['-vf', 'scale=320:-2', '-c:v', 'libx264', '-preset', 'ultrafast', '-b:v', '200k', '-g', '5'];
 const metrics = testMetrics();
 let world: JobWorld;
 let inference: JobService;
@@ -21,7 +22,8 @@ let videos: Awaited<ReturnType<typeof videoDirectory>>;
 
 beforeAll(async () => {
   [world, videos] = await Promise.all([jobWorld(), videoDirectory()]);
-  inference = await world.start({ LIVE_JOBS_PER_WORKER: '0' });
+  // Any machine decodes and detects two small images a second in time: what is passed over is the camera's doing.
+  inference = await world.start({ LIVE_JOBS_PER_WORKER: '0', SAMPLE_FPS: '2' });
 });
 afterAll(async () => {
   await inference.close();
@@ -33,7 +35,7 @@ afterAll(async () => {
 async function burstSource() {
   const times = String(VIDEO_S / 12 - 1);
   const bytes = await readFile(
-    await videos.make('long.ts', '-stream_loop', times, '-i', street, '-c', 'copy', '-f', 'mpegts'),
+    await videos.make('long.ts', '-stream_loop', times, '-i', street, ...SMALL, '-f', 'mpegts'),
   );
   let bursts = 0;
   const serve = (response: ServerResponse) => {
@@ -71,7 +73,7 @@ test('a camera whose images come in bursts is not said to be behind', async () =
     };
     await until(async () => (await inference.submit(job)).status === 201);
     // Long after so many frames were passed over that a stream is judged by them.
-    await until(async () => ((await metrics.sumOf('vision.frames.dropped', { reason: 'fresher' })) ?? 0) > 40);
+    await until(async () => ((await metrics.sumOf('vision.frames.dropped', { reason: 'fresher' })) ?? 0) > 15);
     const burst = source.bursts();
     await until(() => source.bursts() > burst + 2);
     expect(await metrics.sumOf('vision.jobs.live', { rate: 'behind' })).toBe(0);

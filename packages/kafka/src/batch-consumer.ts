@@ -1,9 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { Knex } from 'knex';
-import { z } from 'zod';
 import type { EventDefinition } from '@vision/contracts/envelope';
-import { headerText, readData, readHeaders } from './cloud-event.ts';
 import { handlerFailed, putAside } from './dead-letter.ts';
 import type { DeadLetterReason } from './dead-letter.ts';
 import { createEventConsumer } from './event-consumer.ts';
@@ -11,10 +9,14 @@ import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
 import { epochsOf } from './leader-epoch.ts';
 import type { Epochs } from './leader-epoch.ts';
+import { createGatherer, createRoom } from './gathered-chunks.ts';
+import type { Gatherer, Part, Room } from './gathered-chunks.ts';
+import { decodeRecord, endOfChunk } from './records.ts';
+import type { ByType, Decoded } from './records.ts';
 import type { EffectTransaction, Passing } from './progress.ts';
 import type { Outcome } from './settlement.ts';
 import type { ReceivedEvent } from './subscription.ts';
-import { HELD_UP, isLineDue } from './persist.ts';
+import { HELD_UP, isLineDue, withHeartbeats } from './persist.ts';
 import { inBatchSpan } from './consumer-spans.ts';
 
 export interface BatchConsumerOptions {
@@ -28,9 +30,10 @@ export interface BatchConsumerOptions {
   /** What this member tells publishers that it reads, beyond what every release reads (`group-features.ts`). */
   features?: readonly string[];
   /**
-   * Stores a run of events of one partition, in order, in `meta.transaction`, which also moves the position of the
-   * consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are
-   * given to it one by one, so that only those at fault become dead letters. None is for a fault of the database.
+   * Stores events of one or several partitions, those of each in order, in `meta.transaction`, which also moves the
+   * positions of the consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no
+   * outage, the events are given to it partition by partition, and then one by one, so that only those at fault become
+   * dead letters. None is for a fault of the database.
    */
   handle: (events: ReceivedEvent<unknown>[], meta: BatchMeta) => Promise<void>;
   onFatal: (error: Error) => void;
@@ -38,6 +41,7 @@ export interface BatchConsumerOptions {
   compareMs?: number;
   /** Events per call at most; a binary event counts for as many as its contract says. */
   chunkSize?: number;
+  /** Transactions at once; so many times `chunkSize` events are held at most. */
   concurrency?: number;
   /** Tries of a single event that fails for no outage. */
   maxAttempts?: number;
@@ -45,25 +49,35 @@ export interface BatchConsumerOptions {
 
 export interface BatchMeta {
   topic: string;
-  partition: number;
-  /** The one transaction of this run of events. */
+  /** The one transaction of these events. */
   transaction: EffectTransaction;
   /** Some were handled before, and the database has lost the effects: their ages say nothing about now. */
   isReread: boolean;
   signal: AbortSignal;
 }
 
+/** Partitions whose records are taken up at once: all that a member usually has. */
+const PARTITIONS_AT_ONCE = 128;
+
 /**
  * Consumes many small events in batches (frames). Otherwise as `createConsumer`; the spans of a batch link
  * to its producers.
  */
 export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
-  const { db, kafka, groupId, topic, definitions, features, onFatal, concurrency = 2, compareMs } = options;
+  const { db, kafka, groupId, topic, definitions, features, onFatal, compareMs } = options;
+  const { concurrency = 2, chunkSize = 500 } = options;
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
   return createEventConsumer({ db, kafka, groupId, topics: [topic], features, onFatal, compareMs }, (tools) => {
-    const batches = { ...options, ...tools, byType };
+    const gatherer = createGatherer({
+      most: chunkSize,
+      concurrency,
+      signal: tools.signal,
+      passTogether: (parts) => handleTogether(options, tools, parts),
+    });
+    const room = createRoom(concurrency * chunkSize);
+    const batches = { ...options, ...tools, chunkSize, byType, gatherer, room };
     return {
-      partitionsConsumedConcurrently: concurrency,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
       eachBatchAutoResolve: false,
       eachBatch: async (payload) => {
         const { topic: name, partition, messages } = payload.batch;
@@ -74,38 +88,52 @@ export function createBatchConsumer(options: BatchConsumerOptions): EventConsume
   });
 }
 
-interface Batches extends BatchConsumerOptions, ConsumerTools {
-  byType: Map<string, EventDefinition>;
+async function handleTogether(
+  { handle, topic }: BatchConsumerOptions,
+  { passTogether, signal }: ConsumerTools,
+  parts: readonly Part[],
+): Promise<boolean> {
+  const [{ heartbeat }] = parts as [Part];
+  const events = parts.flatMap((part) => part.events);
+  const work = (transaction: EffectTransaction) => handle(events, { topic, transaction, isReread: false, signal });
+  const records = parts.map((part) => part.records);
+  return withHeartbeats({ heartbeat }, () => passTogether(records, work));
 }
 
-interface Decoded {
-  message: KafkaMessage;
-  type: string;
-  id?: string;
-  event?: ReceivedEvent<unknown>;
-  problem?: DeadLetterReason;
+interface Batches extends BatchConsumerOptions, ConsumerTools {
+  chunkSize: number;
+  byType: ByType;
+  gatherer: Gatherer;
+  room: Room;
 }
 
 /** Records that are handled together; `next` is the offset behind them. */
 interface Chunk {
   records: Decoded[];
+  /** What it counts for; see `chunkSize`. */
+  load: number;
   next: bigint;
   epochs: Epochs | undefined;
 }
+
+type Attempt = Omit<Chunk, 'load'>;
 
 async function consume(batches: Batches, payload: EachBatchPayload): Promise<void> {
   const { messages } = payload.batch;
   for (let from = 0, to = 0; from < messages.length; from = to) {
     if (!payload.isRunning() || payload.isStale() || batches.signal.aborted) return;
-    to = endOfChunk(batches, messages, from);
+    const { end, load } = endOfChunk(batches, messages, from);
+    to = end;
     const chunk = messages.slice(from, to);
     const [first, final] = [chunk[0], chunk.at(-1)] as [KafkaMessage, KafkaMessage];
     const last = final.offset;
     // Behind the last record of ours there may be the mark of a transaction.
-    const end = to < messages.length ? last : payload.batch.lastOffset();
-    const records = chunk.map((message) => decode(batches, message));
-    if (!(await applyChunk(batches, payload, { records, next: BigInt(end) + 1n, epochs: epochsOf(first, final) })))
-      return;
+    const next = BigInt(to < messages.length ? last : payload.batch.lastOffset()) + 1n;
+    const isApplied = await batches.room.run(load, () => {
+      const records = chunk.map((message) => decodeRecord(batches.byType, message));
+      return applyChunk(batches, payload, { records, load, next, epochs: epochsOf(first, final) });
+    });
+    if (!isApplied) return;
     payload.resolveOffset(last);
     await payload.heartbeat();
     // Decoding a full fetch in one go would hold up everything else in the process.
@@ -113,30 +141,18 @@ async function consume(batches: Batches, payload: EachBatchPayload): Promise<voi
   }
 }
 
-/** Where the records end that are handled together: those that `chunkSize` allows, or one that is more by itself. */
-function endOfChunk({ byType, chunkSize = 500 }: Batches, messages: readonly KafkaMessage[], from: number): number {
-  let load = 0;
-  let to = from;
-  for (; to < messages.length; to += 1) {
-    const { headers, value } = messages[to] as KafkaMessage;
-    const binary = byType.get(headerText(headers, 'ce_type') ?? '')?.binary;
-    load += binary && value ? binary.load(value) : 1;
-    if (load > chunkSize && to > from) break;
-  }
-  return to;
-}
-
 /** Dead letters are stored before the position moves over them. False when the rest of the batch is dropped. */
 async function applyChunk(
   batches: Batches,
   payload: EachBatchPayload,
-  { records, next, epochs }: Chunk,
+  { records, load, next, epochs }: Chunk,
 ): Promise<boolean> {
   for (const { message, problem } of records) if (problem) await aside(batches, payload, message, problem);
   const events = records.filter(({ event }) => event);
-  const passing = await attempt(batches, payload, { records: events, next, epochs });
+  const whole = { records: events, load, next, epochs };
+  const passing = await batches.gatherer.pass(partOf(payload, whole), () => attempt(batches, payload, whole));
   if (passing === 'sought') return false;
-  if (passing !== 'passed' && !(await applySingly(batches, payload, { records: events, next, epochs }))) return false;
+  if (passing !== 'passed' && !(await applySingly(batches, payload, whole))) return false;
   for (const decoded of records) {
     if (decoded.problem) settle(batches, decoded, 'dead-lettered');
     else if (!decoded.event) settle(batches, decoded, 'skipped');
@@ -145,7 +161,14 @@ async function applyChunk(
   return true;
 }
 
-async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: Chunk): Promise<boolean> {
+const partOf = (payload: EachBatchPayload, { records, load, next, epochs }: Attempt & { load: number }): Part => ({
+  records: { topic: payload.batch.topic, partition: payload.batch.partition, next, epochs },
+  events: records.flatMap(({ event }) => event ?? []),
+  load,
+  heartbeat: () => payload.heartbeat(),
+});
+
+async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: Attempt): Promise<boolean> {
   for (const [index, decoded] of chunk.records.entries()) {
     const isLast = index === chunk.records.length - 1;
     const next = isLast ? chunk.next : BigInt(decoded.message.offset) + 1n;
@@ -164,11 +187,11 @@ async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: C
 async function attempt(
   batches: Batches,
   payload: EachBatchPayload,
-  { records, next, epochs }: Chunk,
+  { records, next, epochs }: Attempt,
 ): Promise<Passing> {
   const events = records.flatMap(({ event }) => event ?? []);
   const { topic, partition } = payload.batch;
-  const meta = { topic: batches.topic, partition, signal: batches.signal };
+  const meta = { topic: batches.topic, signal: batches.signal };
   const facts = { group: batches.groupId, topic: batches.topic, partition, events: events.length };
   return batches.pass(
     { topic, partition, next, epochs },
@@ -192,24 +215,6 @@ async function attempt(
       },
     },
   );
-}
-
-function decode({ byType }: Batches, message: KafkaMessage): Decoded {
-  const headers = readHeaders(message);
-  if (!headers)
-    return {
-      message,
-      type: 'none',
-      problem: { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' },
-    };
-  const known = { message, type: headers.type, id: headers.id };
-  const definition = byType.get(headers.type);
-  if (!definition) return known;
-  const read = readData(definition, message.value);
-  if (!read) return { ...known, problem: { reason: 'invalid_json', detail: 'the value is not JSON' } };
-  const parsed = definition.schema.safeParse(read.value);
-  if (!parsed.success) return { ...known, problem: { reason: 'invalid_data', detail: z.prettifyError(parsed.error) } };
-  return { ...known, event: { ...headers, key: message.key?.toString() ?? '', data: parsed.data } };
 }
 
 async function aside(

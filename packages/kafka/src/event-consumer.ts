@@ -7,8 +7,9 @@ import { createPoller } from '@vision/shared/async/poller';
 import { comparePositions } from './compare-positions.ts';
 import type { KafkaClient } from './kafka.ts';
 import { createPlaces } from './places.ts';
+import { passTogether } from './pass-together.ts';
 import { passRecords } from './progress.ts';
-import type { Passing, Records, Work } from './progress.ts';
+import type { EffectTransaction, Passing, Records, Work } from './progress.ts';
 import type { PersistOptions } from './persist.ts';
 import { createProducer } from './producer.ts';
 import type { EventProducer } from './producer.ts';
@@ -55,6 +56,11 @@ export interface ConsumerTools {
   signal: AbortSignal;
   /** Handles records in one transaction with the position. */
   pass: (records: Records, work: Work, retries: PersistOptions) => Promise<Passing>;
+  /** Handles records of several partitions in one transaction with their positions; false: each has to go alone. */
+  passTogether: (
+    parts: readonly Records[],
+    work: (transaction: EffectTransaction) => Promise<void>,
+  ) => Promise<boolean>;
   /** To be called when something was settled. */
   progressed: () => void;
 }
@@ -72,7 +78,15 @@ export function createEventConsumer(
   const progressed = () => supervisor.progressed();
   const progress = () => ({ db, kafka, groupId, places, rebuilds, control: supervisor.control, signals });
   const pass: ConsumerTools['pass'] = (records, work, retries) => passRecords(progress(), records, work, retries);
-  const run = workWith({ producer, signals, settlements, signal: stopping.signal, pass, progressed });
+  const run = workWith({
+    producer,
+    signals,
+    settlements,
+    signal: stopping.signal,
+    pass,
+    passTogether: (parts, work) => passTogether(progress(), parts, work),
+    progressed,
+  });
   const supervisor = createSupervisor({ kafka, groupId, topics, features, signals, places, onFatal, run });
   const comparer = createPoller({
     name: `positions of ${groupId}`,

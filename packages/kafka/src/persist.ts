@@ -92,14 +92,18 @@ const HEARTBEAT_MS = 3_000;
 // A handler that hangs for ever must lose its partitions; otherwise the group looks healthy while nothing is handled.
 const HANDLER_LIMIT_MS = 120_000;
 
-async function withHeartbeats({ heartbeat }: PersistOptions, work: () => Promise<void>): Promise<void> {
+/** Keeps the membership in the group during one piece of work, though not of one that hangs. */
+export async function withHeartbeats<T>(
+  { heartbeat }: Pick<PersistOptions, 'heartbeat'>,
+  work: () => Promise<T>,
+): Promise<T> {
   const startedAt = performance.now();
   const timer = setInterval(() => {
     // A rebalance seen here shows again at the next regular heartbeat, after the work is done.
     if (performance.now() - startedAt < HANDLER_LIMIT_MS) heartbeat().catch(() => undefined);
   }, HEARTBEAT_MS);
   try {
-    await work();
+    return await work();
   } finally {
     clearInterval(timer);
   }

@@ -41,6 +41,8 @@ export interface Places {
   batchBegins: (batch: BatchFacts) => void;
   batchEnds: (batch: BatchFacts) => void;
   at: (partition: Partition) => Place;
+  /** Undefined when the group took the partition away meanwhile. */
+  find: (partition: Partition) => Place | undefined;
   /** The group gave out its partitions anew: what was known counts no more. */
   assigned: (assignment: Assignment) => void;
   all: () => Map<string, Place>;
@@ -78,6 +80,7 @@ export function createPlaces({ expectsRows = false }: { expectsRows?: boolean } 
       if (!place) throw new Error('records came without the batch they are in');
       return place;
     },
+    find: (partition) => places.get(positionKey(partition)),
     assigned: (assignment) => {
       unknown = Object.entries(assignment).flatMap(([topic, partitions]) =>
         partitions.map((partition) => ({ topic, partition })),

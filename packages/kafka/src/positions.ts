@@ -82,6 +82,37 @@ async function update(tx: Knex.Transaction, position: Position, span: Span, cond
   return result.rowCount === 1;
 }
 
+/**
+ * Moves the positions of several partitions of one consumer, each from where the consumer left off. Rows are locked in
+ * one order, so that two members that hold the same partitions for a moment wait for each other.
+ * @returns false when one of them is elsewhere or has no row; the transaction must not be committed then
+ */
+export async function movePositions(
+  tx: Knex.Transaction,
+  consumer: string,
+  spans: readonly (Partition & Span)[],
+): Promise<boolean> {
+  const rows = spans.map(({ topic, partition, ...span }) => ({ topic, partition, ...columnsOf(span) }));
+  const result = await tx.raw<{ rowCount: number }>(
+    `with moved as materialized (
+       select * from json_to_recordset(:rows::json)
+         as r (topic text, partition int, "from" bigint, next bigint, first int, last int, "epochOffset" bigint)),
+     held as materialized (
+       select partition from consumer_positions
+        where consumer = :consumer and (topic, partition) in (select topic, partition from moved)
+        order by topic, partition for update)
+     update consumer_positions as p
+        set next_offset = m.next, moved_at = now(), leader_epoch = m.last, epoch_offset = m."epochOffset"
+       from moved as m
+      where p.consumer = :consumer and p.topic = m.topic and p.partition = m.partition
+        and exists (select from held where held.partition = m.partition)
+        and p.next_offset = m."from"
+        and (p.epoch_offset is distinct from m."from" or p.leader_epoch = coalesce(m.first, p.leader_epoch))`,
+    { consumer, rows: JSON.stringify(rows) },
+  );
+  return result.rowCount === spans.length;
+}
+
 async function lockRow(tx: Knex.Transaction, position: Position): Promise<Displaced | undefined> {
   const result = await tx.raw<{ rows: { next_offset: number | bigint; epoch: number | null }[] }>(
     `select next_offset, case when epoch_offset = next_offset then leader_epoch end as epoch from consumer_positions

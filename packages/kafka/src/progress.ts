@@ -104,23 +104,33 @@ async function inPlace(
   work: (transaction: EffectTransaction) => Promise<void>,
 ): Promise<Displaced | undefined> {
   const known = deps.places.at(records);
-  const state = { begun: false };
-  const transaction: EffectTransaction = (effects) => {
-    if (state.begun) throw new Error('one delivery has one transaction');
-    state.begun = true;
-    return inTransaction(deps.db, async (tx) => {
-      await movePosition(tx, positionOf(deps, records), span, known).catch(asNoFaultOfTheEvent);
-      return effects(tx);
-    });
-  };
+  const move = (tx: Knex.Transaction) => movePosition(tx, positionOf(deps, records), span, known);
   try {
-    await work(transaction);
-    if (!state.begun) await transaction(() => Promise.resolve());
+    await inOneTransaction(deps, (tx) => move(tx).catch(asNoFaultOfTheEvent), work);
     return undefined;
   } catch (error) {
     if (error instanceof Displaced) return error;
     throw error;
   }
+}
+
+/** Work that begins no transaction moves its position all the same. */
+export async function inOneTransaction(
+  { db }: ProgressDeps,
+  move: (tx: Knex.Transaction) => Promise<void>,
+  work: (transaction: EffectTransaction) => Promise<void>,
+): Promise<void> {
+  const state = { begun: false };
+  const transaction: EffectTransaction = (effects) => {
+    if (state.begun) throw new Error('one delivery has one transaction');
+    state.begun = true;
+    return inTransaction(db, async (tx) => {
+      await move(tx);
+      return effects(tx);
+    });
+  };
+  await work(transaction);
+  if (!state.begun) await transaction(() => Promise.resolve());
 }
 
 // A position that cannot be moved (its table is not made yet) is waited for: no event may be put aside for it.

@@ -66,7 +66,7 @@ export function createBackground(
     handle: frameHandler(deps),
     onFatal,
     chunkSize: config.FRAMES_PER_TRANSACTION,
-    // While one partition waits for its commit, the others are decoded.
+    // While one transaction waits for its commit, the records of the next are decoded.
     concurrency: 4,
   });
   const consumer = { db: deps.db, kafka, onFatal };

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createBatchConsumer } from '../src/batch-consumer.ts';
+import type { BatchConsumerOptions } from '../src/batch-consumer.ts';
+import type { EventConsumer } from '../src/consumer.ts';
+import { listDlq } from '../src/dlq.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
+import { createProducer } from '../src/producer.ts';
+import type { EventProducer } from '../src/producer.ts';
+import { isEvent } from '../src/subscription.ts';
+import { testKafka } from '../src/testing/kafka.ts';
+import type { TestKafka } from '../src/testing/kafka.ts';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { until } from '@vision/shared/testing/until';
+import { changed, thingChanged, topic } from './support/events.ts';
+
+const PARTITIONS = 24;
+const THINGS = Array.from({ length: 200 }, (_, at) => `thing-${at}`);
+let database: TestDatabase;
+let kafka: TestKafka;
+let producer: EventProducer;
+const consumers: EventConsumer[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
+  await database.db.schema.createTable('things', (table) => {
+    table.increments('n');
+    table.text('thing');
+    table.integer('version');
+  });
+});
+beforeEach(async () => {
+  kafka = await testKafka({ topics: [topic], partitions: PARTITIONS });
+  producer = createProducer(kafka.client);
+});
+afterEach(async () => {
+  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+  await producer.stop();
+  await kafka.close();
+  await database.db('things').delete();
+});
+afterAll(() => database.drop());
+
+interface World {
+  refuses: Set<string>;
+  /** Things of each call. */
+  calls: string[][];
+}
+
+/** Stores things in the transaction that it is given, so that rows show what was committed, and how often. */
+function start(world: World, options: Partial<BatchConsumerOptions> = {}) {
+  const consumer = createBatchConsumer({
+    db: database.db,
+    kafka: kafka.client,
+    groupId: 'storers',
+    topic,
+    definitions: [thingChanged],
+    maxAttempts: 1,
+    onFatal: (error) => {
+      throw error;
+    },
+    handle: async (events, { transaction }) => {
+      const things = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data] : []));
+      world.calls.push(things.map(({ thing }) => thing));
+      await transaction(async (tx) => {
+        await tx('things').insert(things);
+        if (things.some(({ thing }) => world.refuses.has(thing))) throw new Error('refused');
+      });
+    },
+    ...options,
+  });
+  consumers.push(consumer);
+  consumer.start();
+  return consumer;
+}
+
+const newWorld = (): World => ({ refuses: new Set(), calls: [] });
+const publish = (version: number, things = THINGS) =>
+  producer.publishBatch(things.map((thing) => ({ ...changed(thing, version), id: `${thing}/${version}` })));
+const stored = () =>
+  database.db('things').orderBy('n').select<{ thing: string; version: number }[]>('thing', 'version');
+const allStored = (count: number) => until(async () => (await stored()).length >= count);
+const versionsOf = async (wanted: string) =>
+  (await stored()).filter(({ thing }) => thing === wanted).map(({ version }) => version);
+const positions = () =>
+  database
+    .db('consumer_positions')
+    .where({ consumer: kafka.client.nameOf('storers') })
+    .orderBy('partition')
+    .select<{ partition: number; next_offset: number }[]>('partition', 'next_offset');
+
+/**
+ * Every partition has a position: the first records of one go alone. What is published until the producer knows a new
+ * topic may be there twice, so rows are counted from here on.
+ */
+async function warmUp(): Promise<void> {
+  await publish(1);
+  await until(async () => new Set((await stored()).map(({ thing }) => thing)).size === THINGS.length);
+  const ends = async () => {
+    const admin = kafka.client.kafka.admin();
+    await admin.connect();
+    return admin.fetchTopicOffsets(kafka.client.nameOf(topic)).finally(() => admin.disconnect());
+  };
+  const written = (await ends()).reduce((sum, { high }) => sum + Number(high), 0);
+  await until(async () => (await stored()).length >= written);
+  await database.db('things').delete();
+}
+
+test('what many partitions have at the same time is stored in few transactions, in order, each once', async () => {
+  const world = newWorld();
+  start(world);
+  await warmUp();
+  const before = world.calls.length;
+  for (const version of [2, 3, 4]) await publish(version);
+  await allStored(3 * THINGS.length);
+  expect(world.calls.length - before).toBeLessThan(PARTITIONS);
+  for (const thing of THINGS) expect(await versionsOf(thing)).toEqual([2, 3, 4]);
+});
+
+test('an event that is refused goes alone, and those that came with it are stored once', async () => {
+  const world = newWorld();
+  const consumer = start(world);
+  await warmUp();
+  world.refuses.add('thing-7');
+  await publish(2);
+  expect(await consumer.settled('thing-7/2')).toBe('dead-lettered');
+  await allStored(THINGS.length - 1);
+  await publish(3, ['thing-8']);
+  await allStored(THINGS.length);
+  for (const thing of THINGS.slice(9)) expect(await versionsOf(thing)).toEqual([2]);
+  expect(await versionsOf('thing-7')).toEqual([]);
+  expect((await listDlq(kafka.client, topic)).map(({ key }) => key)).toEqual(['thing-7']);
+});
+
+test('a partition whose position the database lost is read again, and no other', async () => {
+  const world = newWorld();
+  start(world);
+  await warmUp();
+  const [lost] = await positions();
+  if (!lost) throw new Error('no partition has a position');
+  await database
+    .db('consumer_positions')
+    .where({ consumer: kafka.client.nameOf('storers'), partition: lost.partition })
+    .update({ next_offset: lost.next_offset - 1 });
+  await publish(2);
+  await allStored(THINGS.length + 1);
+  for (const thing of THINGS) expect(await versionsOf(thing)).toContain(2);
+  expect((await stored()).filter(({ version }) => version === 1)).toHaveLength(1);
+});

@@ -3,10 +3,20 @@ import { OneOf, optionsOf } from '../components/choices.tsx';
 import { Choice } from '../components/fields.tsx';
 import { ShapeEditor } from '../components/shape-editor.tsx';
 import { emptyDraft } from '../lib/rule-draft.ts';
-import type { Direction } from '../lib/rule-draft.ts';
+import type { Direction, RuleDraft } from '../lib/rule-draft.ts';
+import { HALVES, halfOf } from '../lib/shape.ts';
 import { t } from '../strings.ts';
 import type { RuleEditor } from './rule-editor.ts';
 import { useTaskImage } from './task-image.tsx';
+
+type Area = keyof typeof t.rule.areas;
+
+const areaOf = ({ isPart, region }: RuleDraft): Area => (isPart ? (halfOf(region) ?? 'part') : 'whole');
+
+function draftWith(area: Area): Partial<RuleDraft> {
+  if (area === 'whole') return { isPart: false };
+  return { isPart: true, region: area === 'part' ? emptyDraft.region : HALVES[area] };
+}
 
 /** Step 3: where in the image, for kinds that are about objects. */
 export function RuleArea({ editor }: { editor: RuleEditor }): JSX.Element {
@@ -19,8 +29,8 @@ export function RuleArea({ editor }: { editor: RuleEditor }): JSX.Element {
         <OneOf
           name={t.rule.area}
           options={optionsOf(t.rule.areas)}
-          value={draft.isPart ? 'part' : 'whole'}
-          onChange={(next) => change({ isPart: next === 'part' })}
+          value={areaOf(draft)}
+          onChange={(next) => change(draftWith(next))}
         />
       )}
       {isLine || draft.isPart ? <Shape key={draft.kind} editor={editor} isLine={isLine} /> : null}

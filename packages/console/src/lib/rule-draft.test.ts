@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { AlarmRule } from '@vision/client';
 import { whenText } from '../alarms/rule-words.ts';
 import { draftOf, emptyDraft, judgedBy, problemOf, ruleIdOf, ruleKinds, scopeOf, whenOf } from './rule-draft.ts';
-import type { RuleKind, RuleWhen } from './rule-draft.ts';
+import type { RuleDraft, RuleKind, RuleWhen } from './rule-draft.ts';
+import { HALVES } from './shape.ts';
 
 const rule = (when: RuleWhen): AlarmRule => ({
   rule_id: 'yard',
@@ -79,6 +80,14 @@ test('any name becomes an identifier that the service takes', () => {
   for (const name of ['Yard at night', '', '<b>', 'Überall ✓', 'x'.repeat(100)]) {
     expect(ruleIdOf(name, '0a1b2c3d')).toMatch(/^[a-z0-9][a-z0-9_-]{0,63}$/);
   }
+});
+
+test('the words of a rule say where in the image', () => {
+  const words = (changes: Partial<RuleDraft>) => whenText(whenOf({ ...emptyDraft, labels: ['person'], ...changes }));
+  const everywhere = words({});
+  expect(everywhere).not.toMatch(/half|part/);
+  expect(words({ isPart: true, region: HALVES.left })).toContain(', in the left half, for 1 s');
+  expect(words({ isPart: true })).toContain(', in a part of the image, for 1 s');
 });
 
 test('a label that turns its writing does not turn the sentence around it', () => {

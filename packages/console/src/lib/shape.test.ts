@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { inserted, insertionIndex, middleAfter, pointAt, shapeProblem } from './shape.ts';
+import { HALVES, halfOf, inserted, insertionIndex, middleAfter, moved, pointAt, shapeProblem } from './shape.ts';
 import type { Point } from './shape.ts';
 
 const square: Point[] = [
@@ -12,6 +12,12 @@ const square: Point[] = [
 test('a point never leaves the image', () => {
   expect(pointAt(-0.2, 1.7)).toEqual([0, 1]);
   expect(pointAt(0.12345, 0.5)).toEqual([0.123, 0.5]);
+});
+
+test('a half has a name until a corner moves', () => {
+  expect(halfOf(HALVES.right)).toBe('right');
+  expect(halfOf(moved(HALVES.right, 0, [0.4, 0]))).toBeUndefined();
+  for (const points of Object.values(HALVES)) expect(shapeProblem('polygon', points)).toBeUndefined();
 });
 
 test('a new point bends the edge that is nearest', () => {

@@ -7,6 +7,28 @@ export type ShapeKind = 'polygon' | 'line';
 /** Points that a shape needs, and may have. */
 export const POINTS = { polygon: { least: 3, most: 16 }, line: { least: 2, most: 2 } } as const;
 
+/** Parts of the image that need no drawing, by name. */
+export const HALVES = {
+  left: half([0, 0], [0.5, 1]),
+  right: half([0.5, 0], [1, 1]),
+  upper: half([0, 0], [1, 0.5]),
+  lower: half([0, 0.5], [1, 1]),
+} as const;
+export type Half = keyof typeof HALVES;
+
+/** The name of a polygon that is one of the halves. */
+export const halfOf = (points: readonly Point[]): Half | undefined =>
+  (Object.keys(HALVES) as Half[]).find((name) => String(HALVES[name]) === String(points));
+
+function half([left, top]: Point, [right, bottom]: Point): Point[] {
+  return [
+    [left, top],
+    [right, top],
+    [right, bottom],
+    [left, bottom],
+  ];
+}
+
 const PRECISION = 1_000;
 const clamp = (value: number) => Math.min(1, Math.max(0, Math.round(value * PRECISION) / PRECISION));
 

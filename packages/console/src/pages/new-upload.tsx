@@ -137,7 +137,12 @@ function useUpload(): Upload {
     note.value = isTooLarge ? t.newUpload.tooLarge : '';
     trouble.value = undefined;
     if (isTooLarge) return;
-    const next = { ...form.value, ...changes, requestKey: newRequestKey() };
+    const before = form.value;
+    // The name of the file serves until the viewer gives another one; an upload that goes on keeps what it had.
+    const isOwnName = before.name !== '' && before.name !== nameFor(before.file);
+    const isNamed = isOwnName || pending.current?.name === changes.file?.name;
+    const name = isNamed ? before.name : nameFor(changes.file);
+    const next = { ...before, ...(changes.file ? { name } : {}), ...changes, requestKey: newRequestKey() };
     const earlier = pending.current && isContinued(pending.current, next) ? pending.current : undefined;
     isResumable.value = earlier !== undefined;
     form.value = earlier ? { ...next, requestKey: earlier.requestKey } : next;
@@ -167,6 +172,13 @@ function useUpload(): Upload {
   };
   return { form, change, progress, trouble, note, isResumable, send, cancel };
 }
+
+/** What the service takes of the name of a file, as the name of a task. */
+const nameFor = (file: File | undefined) =>
+  (file?.name ?? '')
+    .replace(/[^A-Za-z0-9._:-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 64);
 
 /** One upload at a time; it ends when the page is left. */
 function useSending(client: VisionClient) {

@@ -5,12 +5,12 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { createProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
-import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
+import { testToken } from '@vision/shared/testing/service-keys';
 import { startMain, untilReady } from '@vision/shared/testing/service-process';
 import { appendToLog } from '../../services/notify/src/db/event-log.ts';
 import { migrations } from '../../services/notify/src/db/migrations/list.ts';
 import { taskEvent } from '../../services/notify/src/domain/task-event.ts';
-import { task, testWebhookKey } from '../../services/notify/test/support.ts';
+import { notifySettings, task } from '../../services/notify/test/support.ts';
 import { scratchDatabase } from '../scratch-database.ts';
 
 export interface NotifyProcess {
@@ -31,16 +31,10 @@ export async function startNotifyProcess(): Promise<NotifyProcess> {
   const kafka = await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] });
   const [port, healthPort] = [await freePort(), await freePort()];
   const running = startMain('notify', {
-    HOST: '127.0.0.1',
+    ...notifySettings(database.url, kafka),
     PORT: String(port),
     HEALTH_PORT: String(healthPort),
-    DATABASE_URL: database.url,
-    KAFKA_BROKERS: kafka.brokers.join(','),
-    TOPIC_PREFIX: kafka.topicPrefix,
-    SERVICE_PUBLIC_KEYS: testPublicKeys,
-    CURSOR_KEYS: 'a-secret-of-thirty-two-characters',
-    WEBHOOK_KEYS: testWebhookKey,
-    WEBHOOK_ALLOW_HTTP: 'true',
+    // Every receiver has an address of its own.
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'error',
   });

@@ -9,6 +9,7 @@ import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
 import { createProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -131,6 +132,21 @@ export const later = (before: AlarmSnapshot, facts: Partial<AlarmSnapshot> = {})
   ...facts,
 });
 
+/** Settings of the service on free ports, which may reach receivers on loopback by HTTP. */
+export const notifySettings = (databaseUrl: string, kafka: TestKafka): Record<string, string> => ({
+  HOST: '127.0.0.1',
+  PORT: '0',
+  HEALTH_PORT: '0',
+  DATABASE_URL: databaseUrl,
+  KAFKA_BROKERS: kafka.brokers.join(','),
+  TOPIC_PREFIX: kafka.topicPrefix,
+  SERVICE_PUBLIC_KEYS: testPublicKeys,
+  CURSOR_KEYS: 'a-secret-of-thirty-two-characters',
+  WEBHOOK_KEYS: testWebhookKey,
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
+});
+
 /**
  * The service as it is deployed, on a database, topics and ports of its own, or on those of another replica; `settings`
  * go over the usual ones.
@@ -138,21 +154,7 @@ export const later = (before: AlarmSnapshot, facts: Partial<AlarmSnapshot> = {})
 export async function startNotify(settings: Record<string, string> = {}, beside?: TestNotify): Promise<TestNotify> {
   const database = beside?.database ?? (await createTestDatabase(migrations, { poolMax: 10 }));
   const kafka = beside?.kafka ?? (await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] }));
-  const env: Record<string, string> = {
-    HOST: '127.0.0.1',
-    PORT: '0',
-    HEALTH_PORT: '0',
-    DATABASE_URL: database.url,
-    KAFKA_BROKERS: kafka.brokers.join(','),
-    TOPIC_PREFIX: kafka.topicPrefix,
-    SERVICE_PUBLIC_KEYS: testPublicKeys,
-    CURSOR_KEYS: 'a-secret-of-thirty-two-characters',
-    WEBHOOK_KEYS: testWebhookKey,
-    WEBHOOK_ALLOW_HTTP: 'true',
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
-    LOG_LEVEL: 'silent',
-    ...settings,
-  };
+  const env = { ...notifySettings(database.url, kafka), LOG_LEVEL: 'silent', ...settings };
   const config = hasten(readConfig(env), constants, env);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();

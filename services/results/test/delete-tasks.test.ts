@@ -41,6 +41,7 @@ import {
   startResults,
   testSettings,
 } from './support.ts';
+import { resultTablesOfATask } from '../../../test/support/tables-of-a-task.ts';
 import type { TestResults } from './support.ts';
 
 const HOUR_MS = 3_600_000;
@@ -65,24 +66,12 @@ const deps = () => ({
   ...foldParts(results.database.db),
 });
 
-const tables = [
-  'frames',
-  'segments',
-  'late_frames',
-  'segment_copies',
-  'tracks',
-  'timeline_hours',
-  'folds',
-  'sources',
-  'source_states',
-  'task_views',
-  'track_snapshots',
-];
-
 /** Rows of a task by table, tables without one left out. */
 async function leftOf(task: string): Promise<Record<string, number>> {
   const counts = await Promise.all(
-    tables.map(async (table) => [table, (await results.database.db(table).where({ task_id: task })).length] as const),
+    resultTablesOfATask.map(
+      async (table) => [table, (await results.database.db(table).where({ task_id: task })).length] as const,
+    ),
   );
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
@@ -144,7 +133,7 @@ async function fullTask(): Promise<string> {
 test('everything of a deleted task goes, and nothing that is published again brings any of it back', async () => {
   const [task, other] = [await fullTask(), await fullTask()];
   expect(await formsOf(results.database.db, task)).toMatchObject({ young: expect.any(Number), old: 700 });
-  expect(Object.keys(await leftOf(task))).toEqual(tables.filter((table) => table !== 'frames'));
+  expect(Object.keys(await leftOf(task))).toEqual(resultTablesOfATask.filter((table) => table !== 'frames'));
   const before = await leftOf(other);
   expect(await deleteThem(task)).toEqual([200, [task]]);
   const assertGone = async () => {

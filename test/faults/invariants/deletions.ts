@@ -1,3 +1,4 @@
+import { resultTablesOfATask } from '../../support/tables-of-a-task.ts';
 import { inLanes } from './checks.ts';
 import type { Invariant } from './invariant.ts';
 import type { State } from '../state.ts';
@@ -8,20 +9,7 @@ const TABLES = {
   tasks: ['tasks'],
   images: ['image_calls', 'images'],
   notify: ['events', 'alarms'],
-  results: [
-    'frames',
-    'segments',
-    'late_frames',
-    'segment_copies',
-    'tracks',
-    'timeline_hours',
-    'folds',
-    'sources',
-    'source_states',
-    'task_views',
-    'track_snapshots',
-    'alarm_images',
-  ],
+  results: [...resultTablesOfATask, 'alarm_images'],
 };
 
 export const deletionInvariants: Invariant[] = [

@@ -559,7 +559,7 @@ export const t = {
     lasted: 'Length',
     objects: 'Objects',
     stillOpen: 'still open',
-    marks: 'Triangles mark alarms.',
+    marks: 'Bars count objects in the whole image, triangles mark alarms.',
   },
 
   webhooks: {

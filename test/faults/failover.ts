@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { admin } from '../support/system.ts';
 import { computeDifferences, differencesTold, nameOf } from './differences.ts';
 import { frameInvariants } from './invariants/frames.ts';
 import { underLoad } from './load.ts';
@@ -62,6 +63,18 @@ async function checkTold(
   await stopJobsOfNobody(state);
   const says = `What a failover that lost commits leaves different is told by the audits (${seen.size} differences)`;
   return { id: 'told', says, breaches };
+}
+
+/**
+ * As an operator does who has looked at what was lost: until then a database that lost commits counts as restored, and
+ * removes nothing that is in the bucket.
+ */
+export async function resumeRetention(): Promise<void> {
+  for (const service of ['tasks', 'images', 'results']) {
+    const decision = { service, decision: 'resume', reason: 'the differences were looked at' };
+    const { status } = await admin('POST', '/admin/v1/bucket/decisions', decision);
+    if (status !== 200) throw new Error(`retention of ${service} could not be resumed: ${status}`);
+  }
 }
 
 /** As the operator would, who was told of them: they would run on for ever. */

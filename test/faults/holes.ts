@@ -65,7 +65,8 @@ export async function checkAlarms(
   const check = async () => {
     const log = mergeLogs(before, await readFrameLog(state.world.brokers));
     const stored = await storedFrames(state.stores.askResults);
-    const torn = [...log.frames].flatMap(([jobId, frames]) => holeOf(jobId, frames, stored.get(jobId) ?? []));
+    const kept = [...log.frames].filter(([jobId]) => !state.workload.deletions.has(jobId));
+    const torn = kept.flatMap(([jobId, frames]) => holeOf(jobId, frames, stored.get(jobId) ?? []));
     holes = torn.length;
     const alarms = errorLines(join(state.world.settings.localDir, 'log'));
     return torn.filter((hole) => !isTold(hole, alarms)).map(({ jobId, lost }) => `job ${jobId}: ${lost.length} frames`);

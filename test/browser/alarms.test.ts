@@ -139,7 +139,7 @@ test('a rule is drawn, tested and saved with the keyboard alone, and every chang
   await keys.tabTo('Name of the rule');
   await keys.press('Enter');
   await page.getByRole('link', { name: 'person at street' }).waitFor();
-  await page.getByText('objects appear: person, in a part of the image, for 1 s').waitFor();
+  await page.getByText(/, in a part of the image, for 1 s/).waitFor();
   const { body: made } = await caller.get('/v1/vision/alarm-rules');
   const [area] = made['items'] as { rule_id: string; when: { region: number[][] } }[];
   expect(area?.when.region).toHaveLength(4);

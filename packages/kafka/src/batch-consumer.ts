@@ -10,7 +10,7 @@ import type { KafkaClient } from './kafka.ts';
 import { epochsOf } from './leader-epoch.ts';
 import type { Epochs } from './leader-epoch.ts';
 import { createGatherer, createRoom } from './gathered-chunks.ts';
-import type { Gatherer, Part, Room } from './gathered-chunks.ts';
+import type { Applied, Gatherer, Part, Room } from './gathered-chunks.ts';
 import { decodeRecord, endOfChunk } from './records.ts';
 import type { ByType, Decoded } from './records.ts';
 import type { EffectTransaction, Passing } from './progress.ts';
@@ -150,9 +150,8 @@ async function applyChunk(
   for (const { message, problem } of records) if (problem) await aside(batches, payload, message, problem);
   const events = records.filter(({ event }) => event);
   const whole = { records: events, load, next, epochs };
-  const passing = await batches.gatherer.pass(partOf(payload, whole), () => attempt(batches, payload, whole));
+  const passing = await batches.gatherer.pass(partOf(payload, whole), () => applyAlone(batches, payload, whole));
   if (passing === 'sought') return false;
-  if (passing !== 'passed' && !(await applySingly(batches, payload, whole))) return false;
   for (const decoded of records) {
     if (decoded.problem) settle(batches, decoded, 'dead-lettered');
     else if (!decoded.event) settle(batches, decoded, 'skipped');
@@ -167,6 +166,12 @@ const partOf = (payload: EachBatchPayload, { records, load, next, epochs }: Atte
   load,
   heartbeat: () => payload.heartbeat(),
 });
+
+async function applyAlone(batches: Batches, payload: EachBatchPayload, chunk: Attempt): Promise<Applied> {
+  const passing = await attempt(batches, payload, chunk);
+  if (typeof passing !== 'object') return passing;
+  return (await applySingly(batches, payload, chunk)) ? 'singly' : 'sought';
+}
 
 async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: Attempt): Promise<boolean> {
   for (const [index, decoded] of chunk.records.entries()) {

@@ -1,6 +1,6 @@
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate } from '@vision/shared/async/gate';
-import type { Passing, Records } from './progress.ts';
+import type { Records } from './progress.ts';
 import { stopping } from './persist.ts';
 import type { ReceivedEvent } from './subscription.ts';
 
@@ -12,6 +12,9 @@ export interface Part {
   load: number;
   heartbeat: () => Promise<void>;
 }
+
+/** `singly`: its events were settled one by one. `sought`: the rest of its batch is to be dropped. */
+export type Applied = 'passed' | 'singly' | 'sought';
 
 export interface GatherOptions {
   /** What parts of one transaction count for at most; a part that is more by itself has one of its own. */
@@ -25,7 +28,7 @@ export interface GatherOptions {
 
 export interface Gatherer {
   /** Handles a part with others that come within moments, or by `alone` when there are none or they fail together. */
-  pass: (part: Part, alone: () => Promise<Passing>) => Promise<Passing>;
+  pass: (part: Part, alone: () => Promise<Applied>) => Promise<Applied>;
 }
 
 /**
@@ -36,8 +39,8 @@ const LINGER_MS = 50;
 
 interface Waiting {
   part: Part;
-  alone: () => Promise<Passing>;
-  done: PromiseWithResolvers<Passing>;
+  alone: () => Promise<Applied>;
+  done: PromiseWithResolvers<Applied>;
 }
 
 /** Puts what several partitions have at the same time into transactions that are large enough to be worth it. */
@@ -55,7 +58,7 @@ export function createGatherer(options: GatherOptions): Gatherer {
   };
   return {
     pass: (part, alone) => {
-      const done = Promise.withResolvers<Passing>();
+      const done = Promise.withResolvers<Applied>();
       waiting.push({ part, alone, done });
       load += part.load;
       if (load >= most) flush();

@@ -147,3 +147,23 @@ test('a partition whose position the database lost is read again, and no other',
   for (const thing of THINGS) expect(await versionsOf(thing)).toContain(2);
   expect((await stored()).filter(({ version }) => version === 1)).toHaveLength(1);
 });
+
+test('events that go one by one are bounded as whole transactions are', async () => {
+  const world = newWorld();
+  let [running, most, isSlow] = [0, 0, false];
+  start(world, {
+    concurrency: 2,
+    handle: async (events, { transaction }) => {
+      if (isSlow && events.length > 1) throw Object.assign(new Error('the statement was ended'), { code: '57014' });
+      const things = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data] : []));
+      running += 1;
+      if (isSlow) most = Math.max(most, running);
+      await transaction((tx) => tx('things').insert(things)).finally(() => (running -= 1));
+    },
+  });
+  await warmUp();
+  isSlow = true;
+  await publish(2);
+  await allStored(THINGS.length);
+  expect(most).toBe(2);
+});

@@ -34,6 +34,8 @@ export interface Target {
   caller: (limits?: Record<string, number>) => Promise<Caller>;
   /** A listener on an address that no stream may come from; it must never be reached. */
   inner: (port?: number) => Promise<Inner>;
+  /** Does what the attack needs before it begins, which is no part of its time. */
+  prepared: <T>(work: () => Promise<T>) => Promise<T>;
   /** Runs when the attack is over, last come first. */
   atEnd: (close: () => unknown) => void;
 }

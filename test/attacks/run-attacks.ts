@@ -30,6 +30,7 @@ async function outcomeOf(attack: Attack): Promise<Outcome> {
   const closing: (() => unknown)[] = [];
   const callers: Caller[] = [];
   const inners: Inner[] = [];
+  let preparedMs = 0;
   const target: Target = {
     caller: async (limits = {}) => {
       const caller = await Caller.create(limits);
@@ -42,11 +43,17 @@ async function outcomeOf(attack: Attack): Promise<Outcome> {
       closing.push(inner.close);
       return inner;
     },
+    prepared: async (work) => {
+      const from = performance.now();
+      const value = await work();
+      preparedMs += performance.now() - from;
+      return value;
+    },
     atEnd: (close) => void closing.push(close),
   };
   const from = performance.now();
   const seen = await attack.attempt(target).catch((error: unknown) => `failed: ${String(error)}`);
-  const ms = performance.now() - from;
+  const ms = performance.now() - from - preparedMs;
   while (closing.length > 0) await closing.pop()?.();
   const charged = await chargedTo(callers).catch(() => Number.NaN);
   const innerHits = inners.length === 0 ? undefined : inners.reduce((sum, { hits }) => sum + hits(), 0);

@@ -115,9 +115,10 @@ export class Caller {
     return this.send('POST', `/v1/vision/tasks/${taskId}/stop`);
   }
 
+  /** Units of all days: what a test does may begin before the end of one and end behind it. */
   async used(kind: 'video' | 'image'): Promise<number> {
-    const { body } = await this.get('/v1/vision/usage');
-    return (body[kind] as { used: number }).used;
+    const { body } = await this.get('/v1/vision/usage/days');
+    return (body['items'] as Record<typeof kind, number>[]).reduce((sum, day) => sum + day[kind], 0);
   }
 }
 

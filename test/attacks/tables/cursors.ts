@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../examples/live-source.ts';
-import { example, examples, form, jpeg, scene } from '../../support/system.ts';
+import { example, examples, form, jpeg } from '../../support/system.ts';
 import type { Caller } from '../../support/system.ts';
-import { untilStatus, video } from '../../support/video.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
+import { finishedUpload } from '../finished-upload.ts';
 import { each, invalid, said } from '../say.ts';
 
 const BAD_CURSOR = invalid('cursor_invalid');
@@ -43,29 +43,23 @@ const pathOf = (taskId: string, view: string) => `/v1/vision/tasks/${taskId}/${v
 const cursorOf = async (owner: Caller, path: string) =>
   (await owner.get(path)).body['next_cursor'] as string | undefined;
 
-async function uploaded(owner: Caller): Promise<string> {
-  const clip = video(await example('street.mp4'));
-  const { body } = await owner.createUpload(form(clip, scene('person_vehicle')));
-  const taskId = String(body['task_id']);
-  await untilStatus(owner, taskId, 'succeeded');
-  return taskId;
-}
+const uploaded = async (owner: Caller) => finishedUpload(owner, await example('street.mp4'));
 
-async function ofTracks({ caller }: Target): Promise<Issued> {
+async function ofTracks({ caller, prepared }: Target): Promise<Issued> {
   const owner = await caller();
-  const [task, another] = [await uploaded(owner), await uploaded(owner)];
+  const [task, another] = await prepared(() => Promise.all([uploaded(owner), uploaded(owner)]));
   const path = pathOf(task, 'tracks');
   const cursor = await until(async () => cursorOf(owner, path));
   return { owner, path, other: pathOf(another, 'tracks'), cursor };
 }
 
-async function ofSource({ caller, atEnd }: Target): Promise<Issued> {
+async function ofSource({ caller, prepared, atEnd }: Target): Promise<Issued> {
   const [owner, camera] = [await caller(), await startLiveSource({ video: join(examples, 'street.mp4') })];
   atEnd(camera.close);
   const { body } = await owner.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
   const taskId = String(body['task_id']);
   atEnd(() => owner.stop(taskId));
-  const [path, other] = [taskId, await uploaded(owner)].map((id) => pathOf(id, 'source'));
+  const [path, other] = [taskId, await prepared(() => uploaded(owner))].map((id) => pathOf(id, 'source'));
   return { owner, path: path ?? '', other: other ?? '', cursor: await until(async () => cursorOf(owner, path ?? '')) };
 }
 
@@ -105,9 +99,11 @@ export const issuedCursors: AttackGroup = {
       name: 'Last-Event-ID: changed, of another task, and of a task of another',
       expected: BAD_CURSOR,
       charged: 3,
-      attempt: async ({ caller }) => {
+      attempt: async ({ caller, prepared }) => {
         const [owner, other] = [await caller(), await caller()];
-        const [task, another, foreign] = [await uploaded(owner), await uploaded(owner), await uploaded(other)];
+        const [task, another, foreign] = await prepared(() =>
+          Promise.all([uploaded(owner), uploaded(owner), uploaded(other)]),
+        );
         const id = await eventOf(owner, task);
         const ids = [flipped(id), await eventOf(owner, another), await eventOf(other, foreign)];
         const path = `/v1/vision/tasks/${task}/results/stream`;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@vision/shared/testing/until';
-import { madeVideo, results, untilStatus, video } from '../../support/video.ts';
+import { madeVideo, results, video } from '../../support/video.ts';
 import { form, scene } from '../../support/system.ts';
 import type { Answer, Caller } from '../../support/system.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
+import { finishedUpload } from '../finished-upload.ts';
 import { invalid, NOT_FOUND, said } from '../say.ts';
 
 interface Owned {
@@ -17,16 +18,13 @@ let owned: Promise<Owned> | undefined;
 
 /** A tenant with a finished task, for all attacks of this file. */
 function victim(target: Target): Promise<Owned> {
-  owned ??= makeVictim(target);
-  return owned;
+  return target.prepared(() => (owned ??= makeVictim(target)));
 }
 
 async function makeVictim({ caller }: Target): Promise<Owned> {
   const owner = await caller();
   const bytes = await madeVideo('a.mp4', '-f', 'lavfi', '-i', 'testsrc2=d=1:s=320x240', '-c:v', 'libx264');
-  const { body } = await owner.createUpload(form(video(bytes), scene('person_vehicle')));
-  const taskId = String(body['task_id']);
-  await untilStatus(owner, taskId, 'succeeded');
+  const taskId = await finishedUpload(owner, bytes);
   const { next_cursor: cursor } = await results(owner, taskId, '?limit=2');
   return { owner, taskId, cursor };
 }
@@ -254,7 +252,7 @@ export const ranges: AttackGroup = {
       withinMs: 60_000,
       attempt: async (target) => {
         // A tenant of its own: this row fills every place for downloads, which the rows beside it need.
-        const { owner, taskId } = await makeVictim(target);
+        const { owner, taskId } = await target.prepared(() => makeVictim(target));
         const read = () => owner.send('GET', `/v1/vision/tasks/${taskId}/video`, { headers: { range: 'bytes=0-' } });
         const statuses = new Set<number>();
         for (let wave = 0; wave < 4; wave += 1) {

@@ -5,10 +5,11 @@ import { until } from '@vision/shared/testing/until';
 import { runningPid } from '../../../deploy/local/background.ts';
 import { readSettings } from '../../../deploy/local/settings.ts';
 import { residentMiB } from '../../support/resident-memory.ts';
-import { form, scene, system } from '../../support/system.ts';
+import { system } from '../../support/system.ts';
 import type { Answer } from '../../support/system.ts';
-import { madeVideo, untilStatus, video } from '../../support/video.ts';
+import { madeVideo } from '../../support/video.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
+import { finishedUpload } from '../finished-upload.ts';
 import { liveStream, stopAll } from '../live-stream.ts';
 import { names } from '../name-server.ts';
 import { openRaw, rawRequest } from '../raw-http.ts';
@@ -92,9 +93,7 @@ const unreadDownloads: Attack = {
     const padding = Buffer.alloc(40 << 20);
     padding.writeUInt32BE(padding.length, 0);
     padding.write('free', 4);
-    const { body } = await owner.createUpload(form(video(Buffer.concat([clip, padding])), scene('person_vehicle')));
-    const taskId = String(body['task_id']);
-    await untilStatus(owner, taskId, 'succeeded');
+    const taskId = await target.prepared(() => finishedUpload(owner, Buffer.concat([clip, padding])));
     const line = rawRequest(`GET /v1/vision/tasks/${taskId}/video HTTP/1.1`, [
       'Host: x',
       `Authorization: Bearer ${owner.key}`,

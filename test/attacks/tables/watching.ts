@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { until } from '@vision/shared/testing/until';
 import { admin, example, examples, form, jpeg, scene, system } from '../../support/system.ts';
 import type { Answer, Caller } from '../../support/system.ts';
-import { madeVideo, untilStatus, video } from '../../support/video.ts';
+import { madeVideo, video } from '../../support/video.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
+import { finishedUpload } from '../finished-upload.ts';
 import { UNREACHABLE } from '../create-streams.ts';
 import { liveStream, stopAll } from '../live-stream.ts';
 import { names } from '../name-server.ts';
@@ -21,17 +22,13 @@ let watched: Promise<Watched> | undefined;
 
 /** A tenant with a finished task that shows people, for all rows; its frames fill the buffers of a client. */
 function busyTask(target: Target): Promise<Watched> {
-  watched ??= makeBusyTask(target);
-  return watched;
+  return target.prepared(() => (watched ??= makeBusyTask(target)));
 }
 
 async function makeBusyTask({ caller }: Target): Promise<Watched> {
   const owner = await caller();
   const bytes = await madeVideo('a.mp4', '-stream_loop', '1', '-i', join(examples, 'street.mp4'), '-c', 'copy');
-  const { body } = await owner.createUpload(form(video(bytes), scene('person_vehicle')));
-  const taskId = String(body['task_id']);
-  await untilStatus(owner, taskId, 'succeeded');
-  return { owner, taskId };
+  return { owner, taskId: await finishedUpload(owner, bytes) };
 }
 
 /** Reads something of the busy task with the key of its owner. */
@@ -47,7 +44,7 @@ export const fills = (name: string, expected: string, read: (of: Watched) => Pro
   name,
   expected,
   charged: 1,
-  attempt: async (target) => read(await makeBusyTask(target)),
+  attempt: async (target) => read(await target.prepared(() => makeBusyTask(target))),
 });
 
 const trackOf = ({ body }: Answer) => (body['items'] as { track_id: string }[] | undefined)?.[0]?.track_id;

@@ -10,7 +10,7 @@ import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import { compareCounters } from '../src/db/verification.ts';
-import { atOffset, offsetTo, startQuota } from './support.ts';
+import { atTime, startQuota } from './support.ts';
 import type { TestQuota } from './support.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -61,7 +61,7 @@ test.each([
 test('killed between two batches of the retention: the next run removes the rest and counters still verify', async () => {
   const { db } = quota.database;
   const subject = randomUUID();
-  await atOffset(db, offsetTo(new Date(Date.now() - 130 * 86_400_000).toISOString()), async (tx) => {
+  await atTime(db, new Date(Date.now() - 130 * 86_400_000).toISOString(), async (tx) => {
     for (const id of [`${randomUUID()}/1`, `${randomUUID()}/1`, `${randomUUID()}/1`]) {
       await reserveUnits(tx, { id, subject, idempotencyKey: randomUUID(), kind: 'image', units: 3, limit: 100 });
       await closeReservation(tx, { id, subject }, { state: 'settled', units: 2 });

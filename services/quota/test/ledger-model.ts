@@ -5,7 +5,7 @@ import type { QuotaKind } from '@vision/contracts/quota';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import type { CloseRow, ReserveRow } from '../src/db/ledger.ts';
 import type { Closing, Reservation } from '../src/domain/reservation.ts';
-import { atOffset, offsetTo } from './support.ts';
+import { atTime } from './support.ts';
 
 interface Entry {
   subject: string;
@@ -126,4 +126,4 @@ export class PassTime implements LedgerCommand {
 }
 
 const at = <T>(model: Model, db: Knex, work: (tx: Knex) => Promise<T>) =>
-  atOffset(db, offsetTo(new Date(model.clock).toISOString()), work);
+  atTime(db, new Date(model.clock).toISOString(), work);

@@ -9,7 +9,7 @@ import { runRetention } from '../src/use-cases/run-retention.ts';
 import { getUsageDays } from '../src/use-cases/get-usage-days.ts';
 import { getUsage } from '../src/use-cases/get-usage.ts';
 import { verify } from '../src/use-cases/verify.ts';
-import { atOffset, logger, newId, offsetTo, testLedger } from './support.ts';
+import { atTime, logger, newId, testLedger } from './support.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -155,14 +155,14 @@ test('a known id with other facts is refused and changes nothing', async () => {
 
 test('a unit taken at 23:59:58 UTC+8 and refunded at 00:00:02 returns to the old day; the new day is whole', async () => {
   const one = reservation({ limit: 1 });
-  const late = offsetTo('2031-03-01T23:59:58+08:00');
-  const early = offsetTo('2031-03-02T00:00:02+08:00');
-  expect(await atOffset(database.db, late, (tx) => reserveUnits(tx, one))).toMatchObject({
+  const late = '2031-03-01T23:59:58+08:00';
+  const early = '2031-03-02T00:00:02+08:00';
+  expect(await atTime(database.db, late, (tx) => reserveUnits(tx, one))).toMatchObject({
     outcome: 'granted',
     day: '2031-03-01',
   });
   const limits = { video: 1, image: 1 };
-  const usageAt = (offset: string) => atOffset(database.db, offset, (tx) => getUsage({ db: tx }, one.subject, limits));
+  const usageAt = (instant: string) => atTime(database.db, instant, (tx) => getUsage({ db: tx }, one.subject, limits));
   expect((await usageAt(late)).video).toEqual({
     limit: 1,
     used: 1,
@@ -170,10 +170,10 @@ test('a unit taken at 23:59:58 UTC+8 and refunded at 00:00:02 returns to the old
     resets_at: '2031-03-02T00:00:00+08:00',
   });
   expect((await usageAt(early)).video.used).toBe(0);
-  await atOffset(database.db, early, (tx) => closeReservation(tx, one, { state: 'refunded', units: 0 }));
+  await atTime(database.db, early, (tx) => closeReservation(tx, one, { state: 'refunded', units: 0 }));
   expect((await usageAt(late)).video.used).toBe(0);
   expect((await usageAt(early)).video).toMatchObject({ used: 0, resets_at: '2031-03-03T00:00:00+08:00' });
-  const again = await atOffset(database.db, early, (tx) =>
+  const again = await atTime(database.db, early, (tx) =>
     reserveUnits(tx, reservation({ subject: one.subject, limit: 1 })),
   );
   expect(again).toMatchObject({ outcome: 'granted', day: '2031-03-02' });
@@ -181,11 +181,11 @@ test('a unit taken at 23:59:58 UTC+8 and refunded at 00:00:02 returns to the old
 
 test('a reservation repeated after midnight stays with its day', async () => {
   const one = reservation();
-  await atOffset(database.db, offsetTo('2031-05-01T23:59:59+08:00'), (tx) => reserveUnits(tx, one));
-  const next = offsetTo('2031-05-02T00:00:01+08:00');
-  expect(await atOffset(database.db, next, (tx) => reserveUnits(tx, one))).toMatchObject({ outcome: 'granted' });
+  await atTime(database.db, '2031-05-01T23:59:59+08:00', (tx) => reserveUnits(tx, one));
+  const next = '2031-05-02T00:00:01+08:00';
+  expect(await atTime(database.db, next, (tx) => reserveUnits(tx, one))).toMatchObject({ outcome: 'granted' });
   expect(
-    (await atOffset(database.db, next, (tx) => getUsage({ db: tx }, one.subject, { video: 5, image: 1 }))).video.used,
+    (await atTime(database.db, next, (tx) => getUsage({ db: tx }, one.subject, { video: 5, image: 1 }))).video.used,
   ).toBe(0);
 });
 
@@ -193,12 +193,12 @@ test('the days of a subject tell what was charged on each, and nothing of others
   const subject = randomUUID();
   const [images, undone] = [reservation({ subject, kind: 'image', units: 10, limit: 100 }), reservation({ subject })];
   await reserveUnits(database.db, reservation());
-  await atOffset(database.db, offsetTo('2031-03-01T12:00:00+08:00'), async (tx) => {
+  await atTime(database.db, '2031-03-01T12:00:00+08:00', async (tx) => {
     await reserveUnits(tx, images);
     await reserveUnits(tx, undone);
     await closeReservation(tx, images, { state: 'settled', units: 7 });
   });
-  await atOffset(database.db, offsetTo('2031-03-03T12:00:00+08:00'), async (tx) => {
+  await atTime(database.db, '2031-03-03T12:00:00+08:00', async (tx) => {
     await reserveUnits(tx, reservation({ subject }));
     await closeReservation(tx, undone, { state: 'refunded', units: 0 });
     const deps = { db: tx, settings: { retentionDays: 120, retentionBatch: 1, auditAgeMs: 60_000 } };
@@ -231,12 +231,12 @@ test('verification finds a reservation whose counter is gone', async () => {
 });
 
 test('retention folds closed reservations into their counter and never touches an open one', async () => {
-  const past = offsetTo(new Date(Date.now() - 130 * 86_400_000).toISOString());
+  const past = new Date(Date.now() - 130 * 86_400_000).toISOString();
   const subject = randomUUID();
   const settled = reservation({ subject, kind: 'image', units: 10, limit: 100 });
   const open = reservation({ subject });
   const tombstone = newId();
-  await atOffset(database.db, past, async (tx) => {
+  await atTime(database.db, past, async (tx) => {
     await reserveUnits(tx, settled);
     await reserveUnits(tx, open);
     await closeReservation(tx, settled, { state: 'settled', units: 7 });

@@ -17,7 +17,8 @@ test('a request that does not end holds up a stop for no longer than SHUTDOWN_GR
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 100 /);
 
   const http = quota.service.stopPhases.find(({ name }) => name === 'http');
-  const isDoneInTime = http && (await atMost(http.timeoutMs, http.stop()));
+  // Far less than the request may take, and enough for a busy machine.
+  const isDoneInTime = http && (await atMost(15_000, http.stop()));
   socket.destroy();
   await quota.stop();
   expect(isDoneInTime).toBe(true);

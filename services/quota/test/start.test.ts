@@ -151,7 +151,8 @@ test('a missing topic, and one with too few partitions, keep the process from be
 });
 
 test('on SIGTERM readiness says no at once, and requests are served until the drain is over', async () => {
-  const quota = await start({ DRAIN_DELAY_MS: '3000' });
+  // Long enough for a busy machine to answer everything below.
+  const quota = await start({ DRAIN_DELAY_MS: '12000' });
   await until(async () => (await quota.health('ready')) === '200 ok\n');
   const before = await fetch(`http://127.0.0.1:${quota.port}/nowhere`);
   expect(before.headers.get('connection')).toBe('keep-alive');

@@ -19,7 +19,8 @@ import type { QuotaService } from '../src/service.ts';
 export const logger = createLogger('quota-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 export const newId = () => `${randomUUID()}/1`;
 
-export const testLedger = () => createTestDatabase(migrations, { poolMax: 20 });
+export const testLedger = () =>
+  createTestDatabase(migrations, { poolMax: 20, lockTimeoutMs: 120_000, statementTimeoutMs: 120_000 });
 
 /** Runs `work` with the database clock moved; the shift ends with the transaction. */
 export async function atOffset<T>(db: Knex, offset: string, work: (tx: Knex) => Promise<T>): Promise<T> {
@@ -29,8 +30,18 @@ export async function atOffset<T>(db: Knex, offset: string, work: (tx: Knex) => 
   });
 }
 
-/** The shift that makes the database clock show `wanted` (ISO 8601) now. */
-export const offsetTo = (wanted: string) => `${(Date.parse(wanted) - Date.now()) / 1000} seconds`;
+/**
+ * Runs `work` at the instant `wanted` (ISO 8601) of the database clock. The database reckons the shift in the
+ * transaction itself, so the clock shows that instant however late the statement comes.
+ */
+export const atTime = <T>(db: Knex, wanted: string, work: (tx: Knex) => Promise<T>): Promise<T> =>
+  db.transaction(async (tx) => {
+    await tx.raw(
+      `select set_config('vision.clock_offset', extract(epoch from ?::timestamptz - now()) || ' seconds', true)`,
+      [wanted],
+    );
+    return work(tx);
+  });
 
 export interface TestQuota {
   /** What another process of the service needs to work on the same ledger and topics. */

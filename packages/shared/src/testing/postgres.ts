@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { createDb } from '../db/knex.ts';
+import type { DbOptions } from '../db/knex.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Migration } from '../db/migrate.ts';
 import { testAddress } from './environment.ts';
@@ -14,9 +15,10 @@ export interface TestDatabase {
   drop: () => Promise<void>;
 }
 
-export interface TestDatabaseOptions {
-  poolMax?: number;
-}
+export type TestDatabaseOptions = Pick<DbOptions, 'poolMax' | 'lockTimeoutMs' | 'statementTimeoutMs'>;
+
+/** Far longer than statements wait for each other when a test begins hundreds of them at once on a busy machine. */
+const ACQUIRE_TIMEOUT_MS = 120_000;
 
 /**
  * A fresh database with all migrations applied: cloned from a template that is migrated once per state of the list,
@@ -24,7 +26,7 @@ export interface TestDatabaseOptions {
  */
 export async function createTestDatabase(
   migrations: Migration[],
-  { poolMax = 5 }: TestDatabaseOptions = {},
+  { poolMax = 5, ...limits }: TestDatabaseOptions = {},
 ): Promise<TestDatabase> {
   const name = `vision_test_${Date.now().toString(36)}_${randomBytes(4).toString('hex')}`;
   await withServer(async (server) => {
@@ -33,7 +35,7 @@ export async function createTestDatabase(
     await server.query(`create database ${name} template ${template}`);
   });
   const url = urlOf(name);
-  const db = createDb({ url, poolMax, applicationName: name });
+  const db = createDb({ url, poolMax, acquireTimeoutMs: ACQUIRE_TIMEOUT_MS, ...limits, applicationName: name });
   return {
     url,
     db,

@@ -183,7 +183,7 @@ test('a service that closes without an answer is 503 with the key free for a ret
 });
 
 test('a service that never answers is given up', async () => {
-  const hasty = await gateway.addReplica({ UPSTREAM_READ_MS: '300' });
+  const hasty = await gateway.addReplica({ UPSTREAM_READ_MS: '3000' });
   gateway.upstream.answer = () => undefined;
   const answer = await exchange(`${hasty.url}/v1/vision/usage`, 'GET', { headers: bearer(key) });
   expect(refusal(answer)).toEqual([503, 'OP-SYS-UNAVAILABLE', 'quota_unavailable']);

@@ -206,7 +206,7 @@ test('who sends a thousand requests without waiting for an answer loses the conn
 });
 
 test('one address has so many connections and no more; those of a trusted proxy are not counted', async () => {
-  const { url } = await limited({ MAX_CONNECTIONS_PER_CLIENT: '3' });
+  const { url } = await limited({ MAX_CONNECTIONS_PER_CLIENT: '3', HEAD_TIMEOUT_MS: '600000' });
   const kept = [await wire(url), await wire(url), await wire(url)];
   const refused = await wire(url).then(
     ({ ended }) => ended,

@@ -48,7 +48,7 @@ test('a connection on which the whole answer waits in the kernel is cut, and the
 });
 
 test('readers of one address that hold too much together go before the window, and idle connections stay', async () => {
-  const { url } = await gateway.addReplica({ CLIENT_PACE_WINDOW_MS: '600000' });
+  const { url } = await gateway.addReplica({ CLIENT_PACE_WINDOW_MS: '600000', HEAD_TIMEOUT_MS: '600000' });
   await exchange(`${url}/docs/swagger-ui-bundle.js`);
   const idle = await wire(url);
   const before = cuts();

@@ -50,6 +50,9 @@ async function toldOf(...those: Key[]) {
   const seen = rounds;
   await until(() => rounds > seen + 2);
   keys = [];
+  // What the round under way has to tell is told before the next one begins.
+  const last = rounds;
+  await until(() => rounds > last);
   return told.slice(from);
 }
 

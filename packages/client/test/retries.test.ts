@@ -85,7 +85,7 @@ test.each([
 });
 
 test('a service that cannot be reached is given up after the limit', async () => {
-  const client = await start([broken], 300);
+  const client = await start([broken], 3_000);
   const error = await refusalOf(client.task('one'));
   expect(error).toMatchObject({ name: 'TypeError' });
   expect(service.received.length).toBeGreaterThan(1);

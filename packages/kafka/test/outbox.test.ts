@@ -141,7 +141,8 @@ test('an event that nobody announces is found, and so are those behind it, soon'
     await append('a', version);
     await until(() => published.includes(`a${version}`));
   }
-  expect(performance.now() - begun).toBeLessThan(12_000);
+  // Each of them would wait for a whole interval otherwise.
+  expect(performance.now() - begun).toBeLessThan(40_000);
 });
 
 test('an event that nobody announces is found by those who look for the relay that publishes', async () => {

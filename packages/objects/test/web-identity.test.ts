@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -13,7 +13,6 @@ import { objectStoreConfig, objectStoreOptions } from '../src/object-store-confi
 import { createObjectStore } from '../src/object-store.ts';
 import { testS3 } from '../src/testing/s3.ts';
 import type { TestS3 } from '../src/testing/s3.ts';
-import { until } from '@vision/shared/testing/until';
 import { addressOf, startSessionS3 } from './support/session-s3.ts';
 import type { SessionS3 } from './support/session-s3.ts';
 
@@ -40,6 +39,10 @@ beforeAll(async () => {
   await new Promise<void>((done) => sts.listen(0, '127.0.0.1', done));
 });
 
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
 afterAll(async () => {
   store.stop();
   sts.close();
@@ -53,6 +56,12 @@ beforeEach(() => {
   answer = { lifeMs: 900_000, refuses: false, status: 403 };
   writeFileSync(tokenFile, 'token-of-the-pod\n');
 });
+
+/** From now on the clock of this process is ahead by so much. */
+function clockIsAhead(ms: number): void {
+  const { now } = Date;
+  jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+}
 
 const REFUSAL =
   '<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized to perform sts:AssumeRoleWithWebIdentity' +
@@ -103,30 +112,26 @@ test('a pod stores pictures with the keys that it gets for its token, and asks f
 });
 
 test('keys are renewed before they end, with the token that the file holds then', async () => {
-  answer.lifeMs = 1_000;
   const pictures = createObjectStore(options());
   await pictures.stat('a');
   writeFileSync(tokenFile, 'the-next-token');
-  await until(async () => {
-    await pictures.stat('a');
-    return asked.length > 1;
-  });
+  clockIsAhead(0.8 * answer.lifeMs);
+  await pictures.stat('a');
   pictures.close();
+  expect(asked).toHaveLength(2);
   expect(asked[1]?.get('WebIdentityToken')).toBe('the-next-token');
   expect(store.seen).toContain('session-2');
 });
 
 test('while keys cannot be renewed the old ones serve until they end', async () => {
-  answer.lifeMs = 3_000;
   const pictures = createObjectStore(options());
   await pictures.stat('a');
   answer.refuses = true;
-  await until(async () => {
-    await pictures.stat('a');
-    return asked.length > 1;
-  });
+  clockIsAhead(0.8 * answer.lifeMs);
+  await pictures.stat('a');
   await pictures.stat('a');
   pictures.close();
+  expect(asked).toHaveLength(2);
   expect(new Set(store.seen)).toEqual(new Set(['session-1']));
 });
 

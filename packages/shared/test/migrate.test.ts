@@ -96,7 +96,7 @@ test('a migrator that was killed in the middle leaves no lock', async () => {
     ...things,
     up: async (tx) => {
       started = true;
-      await tx.raw('select pg_sleep(4)');
+      await tx.raw('select pg_sleep(600)');
     },
   };
   const killed = migrate(db, [hanging]).catch((error: unknown) => error);
@@ -106,7 +106,7 @@ test('a migrator that was killed in the middle leaves no lock', async () => {
   await db.destroy();
   // What a SIGKILL leaves: the flag of the migration library is still set, the session with the advisory lock is gone.
   await database.db('schema_migrations_lock').update({ is_locked: 1 });
-  await migrate(database.db, [things], 5_000);
+  await migrate(database.db, [things], 60_000);
   expect(await tables()).toEqual(['things']);
 });
 
@@ -126,7 +126,7 @@ test('an older release sees a newer schema as current', async () => {
 });
 
 test('a start check names what is not migrated, and the address of a database that is away', async () => {
-  const db = createDb({ url: database.url, applicationName: 'check', poolMax: 1, acquireTimeoutMs: 500 });
+  const db = createDb({ url: database.url, applicationName: 'check', poolMax: 1 });
   const { ask } = databaseCheck(db, { url: database.url }, [things]);
   expect(await ask()).toEqual({
     kind: 'wrong',

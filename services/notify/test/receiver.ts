@@ -28,6 +28,9 @@ export const status =
   (res) =>
     res.writeHead(code, headers).end();
 
+/** A failed attempt, after which none follows by itself while a test looks at it. */
+export const refuse: Answering = status(503, { 'retry-after': '600' });
+
 /** A real server on loopback that answers as a test wants; over TLS with a certificate. */
 export async function startReceiver(tls?: { cert: string; key: string }): Promise<Receiver> {
   const received: Received[] = [];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startDnsServer } from '@vision/shared/testing/dns-server';
 import { makeCertificates } from '@vision/shared/testing/made-certificates';
 import { until } from '@vision/shared/testing/until';
-import { startReceiver, status } from './receiver.ts';
+import { refuse, startReceiver, status } from './receiver.ts';
 import type { Answering, Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
@@ -16,6 +16,8 @@ import type { Delivery } from './webhook-support.ts';
 let inner: Receiver;
 let receiver: Receiver;
 let notify: TestNotify;
+/** For receivers that do not end an attempt themselves. */
+let hasty: TestNotify;
 let certificates: ReturnType<typeof makeCertificates>;
 const dir = mkdtempSync(join(tmpdir(), 'vision-webhooks-'));
 const dns = { answers: [] as string[], server: undefined as Awaited<ReturnType<typeof startDnsServer>> | undefined };
@@ -23,12 +25,13 @@ const dns = { answers: [] as string[], server: undefined as Awaited<ReturnType<t
 beforeAll(async () => {
   certificates = makeCertificates(dir);
   dns.server = await startDnsServer(({ type }) => (type === 'A' ? { addresses: dns.answers } : 'nothing'));
+  const patience = { WEBHOOK_TIMEOUT_MS: '120000', WEBHOOK_CONNECT_MS: '120000' };
   notify = await startNotify({
-    WEBHOOK_TIMEOUT_MS: '1500',
-    WEBHOOK_CONNECT_MS: '1000',
+    ...patience,
     WEBHOOK_DNS_SERVERS: dns.server.address,
     WEBHOOK_CA_FILE: certificates.ca,
   });
+  hasty = await startNotify({ ...patience, WEBHOOK_TIMEOUT_MS: '4000' });
   [receiver, inner] = [await startReceiver(), await startReceiver()];
 });
 afterEach(() => {
@@ -36,7 +39,7 @@ afterEach(() => {
   receiver.received.length = 0;
 });
 afterAll(async () => {
-  await notify.stop();
+  await Promise.all([notify.stop(), hasty.stop()]);
   await Promise.all([receiver.close(), inner.close(), dns.server?.close()]);
   rmSync(dir, { recursive: true });
 });
@@ -44,13 +47,13 @@ afterAll(async () => {
 const attempted =
   (count = 1) =>
   (all: Delivery[]) =>
-    all[0]?.attempts.length === count;
+    (all[0]?.attempts.length ?? 0) >= count;
 
 /** One event for an endpoint of a new subject, and the delivery after the first attempt. */
-async function sendTo(url: string) {
-  const hooks = webhooksOf(notify);
+async function sendTo(url: string, by = notify) {
+  const hooks = webhooksOf(by);
   await hooks.put('hook', { url });
-  await notify.tell(task({ subject: hooks.subject }));
+  await by.tell(task({ subject: hooks.subject }));
   const [delivery] = await hooks.until('hook', attempted());
   return { hooks, delivery };
 }
@@ -85,13 +88,17 @@ test.each<[string, Answering, { outcome: string; status?: number }]>([
   ['answers 500', status(500), { outcome: 'http_status', status: 500 }],
 ])('a receiver that %s has a failed attempt, and another one later', async (_, answering, outcome) => {
   receiver.answer(answering);
-  const { hooks, delivery } = await sendTo(receiver.url);
-  expect(delivery).toMatchObject({ state: 'pending', attempts: [outcome], next_at: expect.any(String) });
+  const { hooks, delivery } = await sendTo(receiver.url, outcome.outcome === 'timeout' ? hasty : notify);
+  expect(delivery).toMatchObject({ state: 'pending', next_at: expect.any(String) });
+  expect(delivery?.attempts[0]).toMatchObject(outcome);
   expect(await hooks.get('hook')).toMatchObject({ enabled: true, failing_since: expect.any(String) });
   receiver.answer(status(200));
   await hooks.hurry();
   const [delivered] = await hooks.until('hook', isAll('delivered'));
-  expect(delivered?.attempts.map((one) => one.outcome)).toEqual([outcome.outcome, 'delivered']);
+  // A busy machine may look so late that the next attempt was made by itself before.
+  const outcomes = delivered?.attempts.map((one) => one.outcome) ?? [];
+  expect(outcomes.at(-1)).toBe('delivered');
+  expect(new Set(outcomes.slice(0, -1))).toEqual(new Set([outcome.outcome]));
   expect(await hooks.get('hook')).not.toHaveProperty('failing_since');
   expect(inner.received).toEqual([]);
 });
@@ -134,7 +141,7 @@ test('410 disables the endpoint with an event, and its webhooks are held until i
 });
 
 test('an endpoint that fails for three days is disabled, one that answered meanwhile is not', async () => {
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   const { hooks } = await sendTo(receiver.url);
   const { db } = notify.database;
   const rows = () => db('webhook_endpoints').where({ subject: hooks.subject });
@@ -146,7 +153,7 @@ test('an endpoint that fails for three days is disabled, one that answered meanw
   receiver.answer(status(204));
   await hooks.hurry();
   await hooks.until('hook', isAll('delivered'));
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   const [delivered] = await hooks.deliveries('hook');
   await hooks.redeliver(delivered?.delivery_id ?? '');
   await hooks.until('hook', attempted(4));
@@ -158,7 +165,7 @@ test('an endpoint that fails for three days is disabled, one that answered meanw
 });
 
 test('after a day of attempts a delivery has failed; recovery sends it again', async () => {
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   const { hooks } = await sendTo(receiver.url);
   await notify.database
     .db('webhook_deliveries')
@@ -197,9 +204,9 @@ test('TLS is checked: an unknown authority and another name are refused, a known
 
 test('a name is resolved for each attempt, and no answer of the name server leads inward', async () => {
   dns.answers = ['127.0.0.1'];
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   const { hooks, delivery } = await sendTo(`http://hooks.example.org:${receiver.port}/x`);
-  expect(delivery?.attempts).toMatchObject([{ outcome: 'http_status', status: 500 }]);
+  expect(delivery?.attempts).toMatchObject([{ outcome: 'http_status', status: 503 }]);
   expect(receiver.received[0]?.headers.host).toBe(`hooks.example.org:${receiver.port}`);
   // 127.0.0.2 reaches the same server, and is not among the networks that are allowed.
   for (const [turn, addresses] of [['127.0.0.2'], ['127.0.0.1', '127.0.0.2'], []].entries()) {

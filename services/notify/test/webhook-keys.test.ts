@@ -3,7 +3,7 @@ import type { EndedKey } from '@vision/contracts/webhook-keys';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { acknowledges, startFakeBroker } from './brokers.ts';
-import { startReceiver, status } from './receiver.ts';
+import { refuse, startReceiver, status } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
@@ -43,7 +43,7 @@ test('nothing is delivered by endpoints of a revoked key: what waits is dropped,
   const { subject } = hooks;
   await put(subject, 'leaked', 'key-1');
   await put(subject, 'mine', 'key-2');
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   await notify.tell(task({ subject }));
   for (const id of ['leaked', 'mine']) await hooks.until(id, ([one]) => one?.attempts.length === 1);
   expect(await keysOf(subject)).toEqual(['key-1', 'key-2']);

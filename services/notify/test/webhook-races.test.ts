@@ -14,7 +14,7 @@ let notify: TestNotify;
 let receiver: Receiver;
 let next: Receiver;
 beforeAll(async () => {
-  notify = await startNotify({ RETENTION_BATCH: String(BATCH) });
+  notify = await startNotify({ RETENTION_BATCH: String(BATCH), WEBHOOK_TIMEOUT_MS: '120000' });
   [receiver, next] = [await startReceiver(), await startReceiver()];
 });
 afterEach(() => {

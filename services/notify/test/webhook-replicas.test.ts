@@ -4,7 +4,7 @@ import { until } from '@vision/shared/testing/until';
 import { appendToLog } from '../src/db/event-log.ts';
 import { taskEvent } from '../src/domain/task-event.ts';
 import { MAX_PENDING } from '../src/domain/delivery.ts';
-import { startReceiver, status } from './receiver.ts';
+import { refuse, startReceiver, status } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
@@ -54,7 +54,7 @@ test('events that another writer or release logs are sent too', async () => {
 
 test('with too many pending an endpoint is left out, told once, and reads the rest by the cursor', async () => {
   const hooks = webhooksOf(first);
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   await hooks.put('hook', { url: receiver.url });
   await log(hooks.subject, 1);
   await hooks.until('hook', (all) => all[0]?.attempts.length === 1);

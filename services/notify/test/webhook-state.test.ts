@@ -11,7 +11,8 @@ import { webhooksOf } from './webhook-support.ts';
 let notify: TestNotify;
 let receiver: Receiver;
 beforeAll(async () => {
-  notify = await startNotify();
+  // Receivers that hang do so for the whole test.
+  notify = await startNotify({ WEBHOOK_TIMEOUT_MS: '120000' });
   receiver = await startReceiver();
 });
 afterEach(() => {

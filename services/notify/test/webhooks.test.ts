@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@vision/shared/testing/until';
-import { startReceiver, status } from './receiver.ts';
+import { refuse, startReceiver, status } from './receiver.ts';
 import type { Received, Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
@@ -184,7 +184,7 @@ test('an endpoint that is off gets nothing; recovery sends what was logged meanw
 
 test('what waits for a deleted task is dropped', async () => {
   const hooks = webhooksOf(notify);
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   await hooks.put('drop', { url: hook() });
   const [deleted, other] = [task({ subject: hooks.subject }), task({ subject: hooks.subject })];
   await notify.tell(deleted, other);
@@ -202,7 +202,7 @@ test('what waits for a deleted task is dropped', async () => {
 
 test('deleting an endpoint ends its deliveries; one of the same name begins anew', async () => {
   const hooks = webhooksOf(notify);
-  receiver.answer(status(500));
+  receiver.answer(refuse);
   await hooks.put('gone', { url: hook() });
   await notify.tell(task({ subject: hooks.subject }));
   await hooks.until('gone', (all) => all[0]?.attempts.length === 1);

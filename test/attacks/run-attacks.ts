@@ -52,7 +52,7 @@ async function outcomeOf(attack: Attack): Promise<Outcome> {
     atEnd: (close) => void closing.push(close),
   };
   const from = performance.now();
-  const seen = await attack.attempt(target).catch((error: unknown) => `failed: ${String(error)}`);
+  const seen = await attack.attempt(target).catch((error: unknown) => failureOf(error));
   const ms = performance.now() - from - preparedMs;
   while (closing.length > 0) await closing.pop()?.();
   const charged = await chargedTo(callers).catch(() => Number.NaN);
@@ -63,4 +63,9 @@ async function outcomeOf(attack: Attack): Promise<Outcome> {
 async function chargedTo(callers: readonly Caller[]): Promise<number> {
   const used = await Promise.all(callers.flatMap((caller) => [caller.used('video'), caller.used('image')]));
   return used.reduce((sum, one) => sum + one, 0);
+}
+
+function failureOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `failed: ${String(error)}${cause}`;
 }

@@ -4,6 +4,7 @@ import { madeVideo, results, video } from '../../support/video.ts';
 import { form, scene } from '../../support/system.ts';
 import type { Answer, Caller } from '../../support/system.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
+import { crowd } from '../crowd.ts';
 import { finishedUpload } from '../finished-upload.ts';
 import { invalid, NOT_FOUND, said } from '../say.ts';
 
@@ -255,10 +256,12 @@ export const ranges: AttackGroup = {
         const { owner, taskId } = await target.prepared(() => makeVictim(target));
         const read = () => owner.send('GET', `/v1/vision/tasks/${taskId}/video`, { headers: { range: 'bytes=0-' } });
         const statuses = new Set<number>();
-        for (let wave = 0; wave < 4; wave += 1) {
-          const answers = await Promise.all(Array.from({ length: 250 }, read));
-          answers.forEach(({ status }) => statuses.add(status));
-        }
+        await crowd(target, async () => {
+          for (let wave = 0; wave < 4; wave += 1) {
+            const answers = await Promise.all(Array.from({ length: 250 }, read));
+            answers.forEach(({ status }) => statuses.add(status));
+          }
+        });
         await until(async () => (await read()).status === 206);
         const isExpected = statuses.has(206) && [...statuses].every((status) => [206, 429].includes(status));
         return isExpected

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';
 import { example, form, jpeg } from '../../support/system.ts';
 import type { Attack, AttackGroup } from '../attack.ts';
+import { crowd } from '../crowd.ts';
 import { openRaw, rawRequest, saidOn } from '../raw-http.ts';
 import { counted, each, said } from '../say.ts';
 
@@ -134,9 +135,12 @@ export const slow: AttackGroup = {
       withinMs: 20_000,
       attempt: async (target) => {
         const caller = await target.caller({ requests_per_second: 5, burst: 20 });
-        const from = performance.now();
-        const answers = await Promise.all(Array.from({ length: 400 }, () => caller.get('/v1/vision/tasks')));
-        const most = 20 + 5 * Math.ceil((performance.now() - from) / 1_000);
+        let most = 20;
+        const answers = await crowd(target, async () => {
+          const from = performance.now();
+          const calls = Array.from({ length: 400 }, () => caller.get('/v1/vision/tasks'));
+          return Promise.all(calls).finally(() => (most += 5 * Math.ceil((performance.now() - from) / 1_000)));
+        });
         const passed = answers.filter(({ status }) => status === 200).length;
         const refused = each(answers.filter(({ status }) => status !== 200).map(said));
         // What it is charged is asked for by its own key.

@@ -7,6 +7,7 @@ import { madeVideo, video } from '../../support/video.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
 import { finishedUpload } from '../finished-upload.ts';
 import { UNREACHABLE } from '../create-streams.ts';
+import { crowd } from '../crowd.ts';
 import { liveStream, stopAll } from '../live-stream.ts';
 import { names } from '../name-server.ts';
 import { openRaw, rawRequest } from '../raw-http.ts';
@@ -40,11 +41,15 @@ const reads = (
 ): Attack => ({ name, expected, ...more, attempt: async (target) => read(await busyTask(target)) });
 
 /** The same with a tenant of its own, because it takes all streams that a tenant may have open. */
-export const fills = (name: string, expected: string, read: (of: Watched) => Promise<string>): Attack => ({
+export const fills = (
+  name: string,
+  expected: string,
+  read: (of: Watched, target: Target) => Promise<string>,
+): Attack => ({
   name,
   expected,
   charged: 1,
-  attempt: async (target) => read(await target.prepared(() => makeBusyTask(target))),
+  attempt: async (target) => read(await target.prepared(() => makeBusyTask(target)), target),
 });
 
 const trackOf = ({ body }: Answer) => (body['items'] as { track_id: string }[] | undefined)?.[0]?.track_id;
@@ -67,7 +72,6 @@ async function openAtOnce({ owner, taskId }: Watched, count: number): Promise<nu
     return answer.status;
   };
   const statuses: number[] = [];
-  // An address may have 512 connections.
   while (statuses.length < count) {
     const wave = Math.min(250, count - statuses.length);
     statuses.push(...(await Promise.all(Array.from({ length: wave }, open))));
@@ -219,8 +223,8 @@ export const watching: AttackGroup = {
         return said(await caller.get(streamOf(String(body['task_id']))));
       },
     },
-    fills('1,000 streams, 250 opened at once', 'some were opened, the others 429; then 200', async (of) => {
-      const statuses = await openAtOnce(of, 1_000);
+    fills('1,000 streams, 250 opened at once', 'some were opened, the others 429; then 200', async (of, target) => {
+      const statuses = await crowd(target, () => openAtOnce(of, 1_000));
       // A stream of an ended task frees its slot as soon as all is sent.
       const seen = statuses.includes(200) ? 'some were opened' : 'none was opened';
       const others = [...new Set(statuses.filter((status) => status !== 200))].join();

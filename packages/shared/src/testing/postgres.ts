@@ -17,9 +17,6 @@ export interface TestDatabase {
 
 export type TestDatabaseOptions = Pick<DbOptions, 'poolMax' | 'lockTimeoutMs' | 'statementTimeoutMs'>;
 
-/** Far longer than statements wait for each other when a test begins hundreds of them at once on a busy machine. */
-const ACQUIRE_TIMEOUT_MS = 120_000;
-
 /**
  * A fresh database with all migrations applied: cloned from a template that is migrated once per state of the list,
  * which costs milliseconds. Databases that crashed runs left behind are removed on the way.
@@ -35,7 +32,7 @@ export async function createTestDatabase(
     await server.query(`create database ${name} template ${template}`);
   });
   const url = urlOf(name);
-  const db = createDb({ url, poolMax, acquireTimeoutMs: ACQUIRE_TIMEOUT_MS, ...limits, applicationName: name });
+  const db = createDb({ url, poolMax, applicationName: name, ...patient, ...limits });
   return {
     url,
     db,
@@ -60,6 +57,19 @@ export async function migrationsOf(service: string): Promise<Migration[]> {
 
 const STALE_MS = 60 * 60_000;
 
+/**
+ * Of the statements of a test itself: it holds transactions open, and waits for locks, until what it watches has come
+ * about. The limits of a service would end these on a busy machine; the test runner ends what hangs.
+ */
+const PATIENCE_MS = 180_000;
+const patient = {
+  statementTimeoutMs: PATIENCE_MS,
+  idleInTransactionTimeoutMs: PATIENCE_MS,
+  lockTimeoutMs: PATIENCE_MS,
+  acquireTimeoutMs: PATIENCE_MS,
+  acquireTimeoutMs: PATIENCE_MS,
+};
+
 async function ensureTemplate(server: Client, migrations: Migration[]): Promise<string> {
   const state = migrations.map(({ name, up }) => `${name}\n${up.toString()}`).join('\n');
   const name = `vision_template_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
@@ -70,7 +80,7 @@ async function ensureTemplate(server: Client, migrations: Migration[]): Promise<
       const draft = `${name}_draft`;
       await server.query(`drop database if exists ${draft} with (force)`);
       await server.query(`create database ${draft}`);
-      const db = createDb({ url: urlOf(draft), poolMax: 2, applicationName: draft });
+      const db = createDb({ url: urlOf(draft), poolMax: 2, applicationName: draft, ...patient });
       await migrate(db, migrations).finally(() => db.destroy());
       await server.query(`alter database ${draft} rename to ${name}`);
     }

@@ -49,7 +49,8 @@ const HOUR_MS = 3_600_000;
 const WRITER = randomUUID();
 let results: TestResults;
 beforeAll(async () => {
-  results = await startResults({ SEGMENT_INTERVAL_MS: '600000' });
+  // Tasks are folded by the tests, and their frames moved.
+  results = await startResults({ SEGMENT_INTERVAL_MS: '600000', END_CHECK_MS: '600000' });
   await results.service.consumers.jobs.joined;
 });
 afterAll(() => results.stop());
@@ -119,6 +120,11 @@ async function fullTask(): Promise<string> {
     .where({ task_id: task })
     .update({ compact_at: new Date(0) });
   await compactFrames(deps(), new AbortController().signal);
+  // The service drops copies of objects that it has read back, which it does every ten seconds.
+  await results.database
+    .db('segment_copies')
+    .where({ task_id: task })
+    .update({ lease_until: new Date('2100-01-01') });
   // Hours later: the tracks and minutes of before are complete, so they are stored.
   const objects = [{ ...object(0.9), track_id: '8' }];
   const later = (data: FrameData) => ({ ...data, frame_time_ms: 8 * HOUR_MS + data.seq, objects });
@@ -249,7 +255,8 @@ test('a fold under way when its task is deleted leaves nothing behind', async ()
   const deleting = deleteThem(task);
   await until(async () => {
     const { rows } = await db.raw<{ rows: unknown[] }>(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into folds%'`,
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into folds%'
+          and datname = current_database()`,
     );
     return rows.length > 0;
   });

@@ -4,18 +4,38 @@ import { dayOfTask } from '@vision/contracts/ids';
 import { until } from '@vision/shared/testing/until';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { deleteFold } from '../src/db/folds.ts';
-import { frame, mark, newTaskId, object, snapshot, startResults, testResults } from './support.ts';
+import { createSegmentStore } from '../src/clients/segment-store.ts';
+import type { SegmentStore } from '../src/clients/segment-store.ts';
+import { createSignals } from '../src/signals.ts';
+import { foldTask } from '../src/use-cases/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import {
+  foldParts,
+  frame,
+  logger,
+  mark,
+  newTaskId,
+  object,
+  snapshot,
+  startResults,
+  testResults,
+  testSettings,
+} from './support.ts';
 import type { TestResults } from './support.ts';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 
 let database: TestDatabase;
 let results: TestResults;
+let store: SegmentStore;
 
 beforeAll(async () => {
   database = await testResults();
-  results = await startResults({}, database);
+  // Tasks are folded by the tests, and when somebody reads one of before the upgrade.
+  results = await startResults({ END_CHECK_MS: '600000' }, database);
+  store = createSegmentStore(results.s3);
 });
 afterAll(async () => {
+  store.close();
   await results.stop();
   await database.drop();
 });
@@ -60,15 +80,14 @@ const passers = (taskId: string, from: number, to: number) =>
     return frame(taskId, seq, { objects });
   });
 
-/** Makes the fold of a task due now and waits until all its frames are folded. */
+/** Folds a task until all its frames are folded. */
 async function folded(taskId: string): Promise<void> {
-  await database
-    .db('ingests')
-    .where({ task_id: taskId })
-    .update({ fold_at: database.db.raw('now()') });
+  const { db } = database;
+  const partitions = createPartitionKeeper(db, 90);
+  const signals = createSignals(logger);
   await until(async () => {
-    const row = await database
-      .db('folds')
+    await foldTask({ db, partitions, settings: testSettings, signals, store, ...foldParts(db) }, taskId);
+    const row = await db('folds')
       .join('ingests', 'ingests.task_id', 'folds.task_id')
       .where('folds.task_id', taskId)
       .first<{ at: number; position: number } | undefined>('folds.position as at', 'ingests.position');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -39,6 +39,11 @@ beforeEach(() => {
   fetched = [];
   statements = 0;
   storeMs = 0;
+  // A page ends after some tenths of a second too, which a busy machine takes for one statement.
+  jest.spyOn(performance, 'now').mockReturnValue(0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
 });
 
 /** Cold segments of four frames a second apart; every hundredth segment has a car, the others have persons. */
@@ -143,6 +148,7 @@ test('the first segment of a time is found by the index of times', async () => {
 });
 
 test('a page of a search ends when its time is over, however few segments it has opened, and the next one goes on', async () => {
+  jest.restoreAllMocks();
   storeMs = 200;
   const page = await read({ skip_empty: 'true', track_id: 'nobody' });
   expect([page.seqs, page.hasMore]).toEqual([[], true]);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createVisionClient } from '@vision/client';
-import type { VisionClient } from '@vision/client';
+import type { ClientOptions, VisionClient } from '@vision/client';
 import { topics } from '@vision/contracts/topics';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
@@ -37,6 +37,8 @@ beforeAll(async () => {
     IMAGES_URL: results.images.url,
   };
   replica = await startReplaceable('results', env);
+});
+beforeEach(async () => {
   client = await newClient();
 });
 afterAll(async () => {
@@ -45,11 +47,13 @@ afterAll(async () => {
   await kafka.close();
 });
 
-/** Its token is valid for some minutes. */
-async function newClient(): Promise<VisionClient> {
+/** Its token is valid for some minutes, so each test has one of its own. The next process may be long in coming. */
+async function newClient(changes: Partial<ClientOptions> = {}): Promise<VisionClient> {
   return createVisionClient({
     baseUrl: `http://127.0.0.1:${env['PORT'] ?? ''}`,
     apiKey: await testToken('gateway', 'results', { subject: 'subject-a' }),
+    maxRetryMs: 180_000,
+    ...changes,
   });
 }
 
@@ -96,12 +100,7 @@ test('pages take over the frames when streams are refused, over a kill as well',
     request.url.includes('/results/stream') && request.headers.get('last-event-id') !== null
       ? Promise.resolve(new Response(null, { status: 405 }))
       : fetch(request);
-  const apiKey = await testToken('gateway', 'results', { subject: 'subject-a' });
-  const paging = createVisionClient({
-    baseUrl: `http://127.0.0.1:${env['PORT'] ?? ''}`,
-    apiKey,
-    fetch: withoutStreams,
-  });
+  const paging = await newClient({ fetch: withoutStreams });
   const first = paging.frames(taskId);
   const seqs: number[] = [];
   for await (const one of first) if (seqs.push(seqOf(one)) === 20) break;

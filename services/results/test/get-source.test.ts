@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import { until } from '@vision/shared/testing/until';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { createSignals } from '../src/signals.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store-frames.ts';
 import { storeSource } from '../src/use-cases/store-source.ts';
-import { frame, internalTask, newTaskId, snapshot, startResults } from './support.ts';
+import { frame, internalTask, logger, newTaskId, snapshot, startResults, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 
 interface SourceBody {
@@ -104,9 +108,24 @@ test('names the last frame, also when it is stored while the answer is made', as
   await held.raw('lock table sources in access exclusive mode');
   const answer = source(task);
   await until(
-    async () => (await db('pg_locks').where({ granted: false }).whereRaw(`relation = 'sources'::regclass`)).length > 0,
+    async () =>
+      (
+        await db('pg_locks')
+          .where({ granted: false })
+          .whereRaw(`relation = 'sources'::regclass`)
+          .whereRaw('database = (select oid from pg_database where datname = current_database())')
+      ).length > 0,
   );
-  await results.deliver([frame(task, 1, { frame_time_ms: 240 })]);
+  // Not by Kafka: the service waits for the lock for three seconds only.
+  const signals = createSignals(logger);
+  const keeping = {
+    partitions: createPartitionKeeper(db, 90),
+    settings: testSettings,
+    signals,
+    wakeRelay: () => undefined,
+  };
+  const data = frame(task, 1, { frame_time_ms: 240 });
+  await storeFrames(keeping, [{ kind: 'frame', data }], (work) => inTransaction(db, work));
   await held.commit();
   expect((await answer).body).toMatchObject({ frames: { stored: 2 }, last_frame_time_ms: 240 });
 });

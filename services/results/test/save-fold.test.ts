@@ -91,7 +91,7 @@ test('nothing of a task that is deleted at the same time is stored', async () =>
 const untilWaiting = (query: string) =>
   until(async () => {
     const { rows } = await database.db.raw<{ rows: unknown[] }>(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and query like ?`,
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like ? and datname = current_database()`,
       [query],
     );
     return rows.length > 0;

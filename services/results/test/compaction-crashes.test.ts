@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
+import { dayOfTask } from '@vision/contracts/ids';
 import { freePort } from '@vision/shared/testing/ports';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { startProcess } from '@vision/shared/testing/service-process';
@@ -120,7 +121,7 @@ test('a process that dies between the objects and the index of an expired day is
 test('an object that is still on its way while its day is removed is found and removed later', async () => {
   const { db } = results.database;
   const task = newTaskId();
-  const day = new Date().toISOString().slice(0, 10);
+  const day = dayOfTask(task) ?? '';
   await results.deliver([frame(task, 0)]);
   const { ownPrefix, store } = deps();
   const objectKey = segmentKey(await ownPrefix(), { day, taskId: task, firstSeq: 0, name: 'late' });

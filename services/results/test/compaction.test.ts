@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
+import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -294,13 +295,13 @@ test('while a replica moves the frames of a task, no other one does', async () =
 
 test('what is moved at once is bounded by what it takes in memory, however small it is when compressed', async () => {
   const [segments, rows] = [newTaskId(), newTaskId()];
-  const day = new Date().toISOString().slice(0, 10);
   // No fixed number of decimals, so they are kept as text: 500 kB a frame, which is nothing when compressed.
   const objects = Array.from({ length: 3_000 }, () => object(1 / 3));
   const large = (task: string) => upTo(20).map((seq) => frame(task, seq, { objects }));
   for (const one of large(segments)) await keep([one]);
   await keep(large(rows), false);
   for (const taskId of [segments, rows]) {
+    const day = dayOfTask(taskId) ?? '';
     const moved = await compactTask(deps(), { day, taskId, hasEnded: false });
     expect(moved).toBeGreaterThan(10);
     expect(moved).toBeLessThan(20);
@@ -382,7 +383,6 @@ test('retention removes segments of a day with their objects, and nothing of oth
 
 test('an object that is being indexed while its day is removed is not forgotten in the store', async () => {
   const [task, other] = [newTaskId(), newTaskId()];
-  const day = new Date().toISOString().slice(0, 10);
   await keep(framesOf(other, 0, 600));
   while ((await compact()) > 0);
   await keep(framesOf(task, 0, 600));
@@ -390,7 +390,7 @@ test('an object that is being indexed while its day is removed is not forgotten 
     ...store,
     list: async function* (prefix) {
       yield* store.list(prefix);
-      await compactTask(deps(), { day, taskId: task, hasEnded: false }).catch(() => 0);
+      await compactTask(deps(), { day: dayOfTask(task) ?? '', taskId: task, hasEnded: false }).catch(() => 0);
     },
   };
   await retainNothing(meddled);

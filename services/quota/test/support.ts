@@ -19,8 +19,7 @@ import type { QuotaService } from '../src/service.ts';
 export const logger = createLogger('quota-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 export const newId = () => `${randomUUID()}/1`;
 
-export const testLedger = () =>
-  createTestDatabase(migrations, { poolMax: 20, lockTimeoutMs: 120_000, statementTimeoutMs: 120_000 });
+export const testLedger = () => createTestDatabase(migrations, { poolMax: 20 });
 
 /** Runs `work` with the database clock moved; the shift ends with the transaction. */
 export async function atOffset<T>(db: Knex, offset: string, work: (tx: Knex) => Promise<T>): Promise<T> {

@@ -15,7 +15,7 @@ export interface TestDatabase {
   drop: () => Promise<void>;
 }
 
-export type TestDatabaseOptions = Pick<DbOptions, 'poolMax' | 'lockTimeoutMs' | 'statementTimeoutMs'>;
+export type TestDatabaseOptions = Pick<DbOptions, 'poolMax'>;
 
 /**
  * A fresh database with all migrations applied: cloned from a template that is migrated once per state of the list,
@@ -23,7 +23,7 @@ export type TestDatabaseOptions = Pick<DbOptions, 'poolMax' | 'lockTimeoutMs' | 
  */
 export async function createTestDatabase(
   migrations: Migration[],
-  { poolMax = 5, ...limits }: TestDatabaseOptions = {},
+  { poolMax = 5 }: TestDatabaseOptions = {},
 ): Promise<TestDatabase> {
   const name = `vision_test_${Date.now().toString(36)}_${randomBytes(4).toString('hex')}`;
   await withServer(async (server) => {
@@ -32,7 +32,7 @@ export async function createTestDatabase(
     await server.query(`create database ${name} template ${template}`);
   });
   const url = urlOf(name);
-  const db = createDb({ url, poolMax, applicationName: name, ...patient, ...limits });
+  const db = createDb({ url, poolMax, applicationName: name, ...patient });
   return {
     url,
     db,
@@ -66,7 +66,6 @@ const patient = {
   statementTimeoutMs: PATIENCE_MS,
   idleInTransactionTimeoutMs: PATIENCE_MS,
   lockTimeoutMs: PATIENCE_MS,
-  acquireTimeoutMs: PATIENCE_MS,
   acquireTimeoutMs: PATIENCE_MS,
 };
 

@@ -1,42 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineEvent } from '@vision/contracts/envelope';
 import { fail } from '@vision/contracts/errors';
-import { createBatchConsumer } from '../src/batch-consumer.ts';
 import type { BatchConsumerOptions } from '../src/batch-consumer.ts';
-import type { EventConsumer } from '../src/consumer.ts';
 import { listDlq } from '../src/dlq.ts';
-import { createProducer } from '../src/producer.ts';
-import type { EventProducer } from '../src/producer.ts';
 import { isEvent } from '../src/subscription.ts';
-import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
-import { testKafka } from '../src/testing/kafka.ts';
-import type { TestKafka } from '../src/testing/kafka.ts';
 import { testMetrics } from '@vision/shared/testing/metrics';
-import { createTestDatabase } from '@vision/shared/testing/postgres';
-import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
+import { useBatchConsumers } from './support/batch-consumers.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
 const metrics = testMetrics();
-let database: TestDatabase;
-let kafka: TestKafka;
-let producer: EventProducer;
-const consumers: EventConsumer[] = [];
-
-beforeAll(async () => {
-  database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
-});
-beforeEach(async () => {
-  kafka = await testKafka({ topics: [topic] });
-  producer = createProducer(kafka.client);
-});
-afterAll(() => database.drop());
-afterEach(async () => {
-  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-  await producer.stop();
-  await kafka.close();
-});
+const { client, producer, start } = useBatchConsumers();
 
 /** A store of versions that can be away or refuse single ones; a batch is stored whole or not at all. */
 function store() {
@@ -54,26 +29,8 @@ function store() {
 
 const statementTimeout = (code = '57014') => Object.assign(new Error('the statement was ended'), { code });
 
-const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchConsumerOptions> = {}) => {
-  const consumer = createBatchConsumer({
-    db: database.db,
-    kafka: kafka.client,
-    groupId: 'storers',
-    topic,
-    definitions: [thingChanged],
-    handle,
-    maxAttempts: 2,
-    onFatal: (error) => {
-      throw error;
-    },
-    ...options,
-  });
-  consumers.push(consumer);
-  consumer.start();
-  return consumer;
-};
 const publish = (versions: number[]) =>
-  producer.publishBatch(versions.map((version) => ({ ...changed('a', version), id: `id-${version}` })));
+  producer().publishBatch(versions.map((version) => ({ ...changed('a', version), id: `id-${version}` })));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 test('events arrive in chunks, in order, each once', async () => {
@@ -94,7 +51,7 @@ test('binary events are read from their bytes, and count in chunks for as much a
     binary: { load: (bytes) => bytes[0] ?? 1, description: 'What it weighs' },
   });
   const weights = [4, 4, 1, 200, 3, 7, 1];
-  await producer.publishBatch(
+  await producer().publishBatch(
     weights.map((weight, at) => ({ ...weighed, key: 'a', source: 'test', id: `w-${at}`, data: Buffer.from([weight]) })),
   );
   const consumer = start(
@@ -109,13 +66,13 @@ test('a refused event is put aside alone and the others of its batch are stored 
   const { versions, state, handle } = store();
   state.refuses.add(3);
   await publish(upTo(6));
-  await producer.publishRaw([{ topic, key: 'a', value: 'no event' }]);
+  await producer().publishRaw([{ topic, key: 'a', value: 'no event' }]);
   await publish([7]);
   const consumer = start(handle);
   await consumer.settled('id-7');
   expect(await consumer.settled('id-3')).toBe('dead-lettered');
   expect(versions).toEqual([1, 2, 4, 5, 6, 7]);
-  const letters = await listDlq(kafka.client, topic);
+  const letters = await listDlq(client(), topic);
   expect(letters.map(({ reason }) => reason).sort()).toEqual(['handler_failed', 'not_an_event']);
 });
 
@@ -133,7 +90,7 @@ test('while the store is away nothing is lost, put aside or committed, and a lat
   const second = start(handle);
   await second.settled('id-22');
   expect(versions).toEqual(upTo(22));
-  expect(await listDlq(kafka.client, topic)).toEqual([]);
+  expect(await listDlq(client(), topic)).toEqual([]);
 });
 
 test('a batch that the database takes too long for is stored in parts, and none of it is put aside', async () => {
@@ -145,7 +102,7 @@ test('a batch that the database takes too long for is stored in parts, and none 
   });
   await consumer.settled('id-10');
   expect(versions).toEqual(upTo(10));
-  expect(await listDlq(kafka.client, topic)).toEqual([]);
+  expect(await listDlq(client(), topic)).toEqual([]);
 });
 
 test.each([
@@ -167,5 +124,5 @@ test.each([
   isFaulty = false;
   await consumer.settled('id-4');
   expect(versions).toEqual(upTo(4));
-  expect(await listDlq(kafka.client, topic)).toEqual([]);
+  expect(await listDlq(client(), topic)).toEqual([]);
 });

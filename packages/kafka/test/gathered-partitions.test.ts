@@ -1,45 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createBatchConsumer } from '../src/batch-consumer.ts';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { BatchConsumerOptions } from '../src/batch-consumer.ts';
-import type { EventConsumer } from '../src/consumer.ts';
 import { listDlq } from '../src/dlq.ts';
-import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
-import { createProducer } from '../src/producer.ts';
-import type { EventProducer } from '../src/producer.ts';
 import { isEvent } from '../src/subscription.ts';
-import { testKafka } from '../src/testing/kafka.ts';
-import type { TestKafka } from '../src/testing/kafka.ts';
-import { createTestDatabase } from '@vision/shared/testing/postgres';
-import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
+import { useBatchConsumers } from './support/batch-consumers.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
 const PARTITIONS = 24;
 const THINGS = Array.from({ length: 200 }, (_, at) => `thing-${at}`);
-let database: TestDatabase;
-let kafka: TestKafka;
-let producer: EventProducer;
-const consumers: EventConsumer[] = [];
+const { client, db, producer, start } = useBatchConsumers({ partitions: PARTITIONS });
 
 beforeAll(async () => {
-  database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
-  await database.db.schema.createTable('things', (table) => {
+  await db().schema.createTable('things', (table) => {
     table.increments('n');
     table.text('thing');
     table.integer('version');
   });
 });
-beforeEach(async () => {
-  kafka = await testKafka({ topics: [topic], partitions: PARTITIONS });
-  producer = createProducer(kafka.client);
-});
-afterEach(async () => {
-  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
-  await producer.stop();
-  await kafka.close();
-  await database.db('things').delete();
-});
-afterAll(() => database.drop());
+afterEach(() => db()('things').delete());
 
 interface World {
   refuses: Set<string>;
@@ -48,18 +26,9 @@ interface World {
 }
 
 /** Stores things in the transaction that it is given, so that rows show what was committed, and how often. */
-function start(world: World, options: Partial<BatchConsumerOptions> = {}) {
-  const consumer = createBatchConsumer({
-    db: database.db,
-    kafka: kafka.client,
-    groupId: 'storers',
-    topic,
-    definitions: [thingChanged],
-    maxAttempts: 1,
-    onFatal: (error) => {
-      throw error;
-    },
-    handle: async (events, { transaction }) => {
+const startIn = (world: World, options: Partial<BatchConsumerOptions> = {}) =>
+  start(
+    async (events, { transaction }) => {
       const things = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data] : []));
       world.calls.push(things.map(({ thing }) => thing));
       await transaction(async (tx) => {
@@ -67,25 +36,19 @@ function start(world: World, options: Partial<BatchConsumerOptions> = {}) {
         if (things.some(({ thing }) => world.refuses.has(thing))) throw new Error('refused');
       });
     },
-    ...options,
-  });
-  consumers.push(consumer);
-  consumer.start();
-  return consumer;
-}
+    { maxAttempts: 1, ...options },
+  );
 
 const newWorld = (): World => ({ refuses: new Set(), calls: [] });
 const publish = (version: number, things = THINGS) =>
-  producer.publishBatch(things.map((thing) => ({ ...changed(thing, version), id: `${thing}/${version}` })));
-const stored = () =>
-  database.db('things').orderBy('n').select<{ thing: string; version: number }[]>('thing', 'version');
+  producer().publishBatch(things.map((thing) => ({ ...changed(thing, version), id: `${thing}/${version}` })));
+const stored = () => db()('things').orderBy('n').select<{ thing: string; version: number }[]>('thing', 'version');
 const allStored = (count: number) => until(async () => (await stored()).length >= count);
 const versionsOf = async (wanted: string) =>
   (await stored()).filter(({ thing }) => thing === wanted).map(({ version }) => version);
 const positions = () =>
-  database
-    .db('consumer_positions')
-    .where({ consumer: kafka.client.nameOf('storers') })
+  db()('consumer_positions')
+    .where({ consumer: client().nameOf('storers') })
     .orderBy('partition')
     .select<{ partition: number; next_offset: number }[]>('partition', 'next_offset');
 
@@ -97,29 +60,35 @@ async function warmUp(): Promise<void> {
   await publish(1);
   await until(async () => new Set((await stored()).map(({ thing }) => thing)).size === THINGS.length);
   const ends = async () => {
-    const admin = kafka.client.kafka.admin();
+    const admin = client().kafka.admin();
     await admin.connect();
-    return admin.fetchTopicOffsets(kafka.client.nameOf(topic)).finally(() => admin.disconnect());
+    return admin.fetchTopicOffsets(client().nameOf(topic)).finally(() => admin.disconnect());
   };
   const written = (await ends()).reduce((sum, { high }) => sum + Number(high), 0);
   await until(async () => (await stored()).length >= written);
-  await database.db('things').delete();
+  await db()('things').delete();
 }
 
 test('what many partitions have at the same time is stored in few transactions, in order, each once', async () => {
   const world = newWorld();
-  start(world);
+  startIn(world);
   await warmUp();
-  const before = world.calls.length;
-  for (const version of [2, 3, 4]) await publish(version);
-  await allStored(3 * THINGS.length);
-  expect(world.calls.length - before).toBeLessThan(PARTITIONS);
-  for (const thing of THINGS) expect(await versionsOf(thing)).toEqual([2, 3, 4]);
+  let version = 1;
+  // No partition has half of the things; how many a broker gives at once is its own affair.
+  const isShared = () => world.calls.some((things) => new Set(things).size > THINGS.length / 2);
+  world.calls.length = 0;
+  await until(async () => {
+    await publish((version += 1));
+    await allStored((version - 1) * THINGS.length);
+    return isShared();
+  });
+  const versions = Array.from({ length: version - 1 }, (_, at) => at + 2);
+  for (const thing of THINGS) expect(await versionsOf(thing)).toEqual(versions);
 });
 
 test('an event that is refused goes alone, and those that came with it are stored once', async () => {
   const world = newWorld();
-  const consumer = start(world);
+  const consumer = startIn(world);
   await warmUp();
   world.refuses.add('thing-7');
   await publish(2);
@@ -129,18 +98,17 @@ test('an event that is refused goes alone, and those that came with it are store
   await allStored(THINGS.length);
   for (const thing of THINGS.slice(9)) expect(await versionsOf(thing)).toEqual([2]);
   expect(await versionsOf('thing-7')).toEqual([]);
-  expect((await listDlq(kafka.client, topic)).map(({ key }) => key)).toEqual(['thing-7']);
+  expect((await listDlq(client(), topic)).map(({ key }) => key)).toEqual(['thing-7']);
 });
 
 test('a partition whose position the database lost is read again, and no other', async () => {
   const world = newWorld();
-  start(world);
+  startIn(world);
   await warmUp();
   const [lost] = await positions();
   if (!lost) throw new Error('no partition has a position');
-  await database
-    .db('consumer_positions')
-    .where({ consumer: kafka.client.nameOf('storers'), partition: lost.partition })
+  await db()('consumer_positions')
+    .where({ consumer: client().nameOf('storers'), partition: lost.partition })
     .update({ next_offset: lost.next_offset - 1 });
   await publish(2);
   await allStored(THINGS.length + 1);
@@ -151,7 +119,7 @@ test('a partition whose position the database lost is read again, and no other',
 test('events that go one by one are bounded as whole transactions are', async () => {
   const world = newWorld();
   let [running, most, isSlow] = [0, 0, false];
-  start(world, {
+  startIn(world, {
     concurrency: 2,
     handle: async (events, { transaction }) => {
       if (isSlow && events.length > 1) throw Object.assign(new Error('the statement was ended'), { code: '57014' });

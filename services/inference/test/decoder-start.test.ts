@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { fail } from '@vision/contracts/errors';
 import type { PictureProcess } from '../src/pictures/picture-process.ts';
 import { createDecoderLane } from '../src/pictures/decoder-lane.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
-
-// Decoders share the machine with everything else that is tested.
-jest.setTimeout(120_000);
 
 const run = promisify(execFile);
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));

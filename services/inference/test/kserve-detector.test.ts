@@ -53,7 +53,7 @@ async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> 
   answer(res);
 }
 
-const detectorOf = (timeoutMs = 5000) =>
+const detectorOf = (timeoutMs = 120_000) =>
   createKserveDetector({
     kind: 'kserve',
     url,
@@ -162,29 +162,29 @@ test('a caller that gives up ends the call', async () => {
 });
 
 test('readiness is what the server says about the model', async () => {
-  const spec = { url, model: 'cattle', timeout_ms: 1000 } as Parameters<typeof isModelReady>[0];
+  const spec = { url, model: 'cattle', timeout_ms: 120_000 } as Parameters<typeof isModelReady>[0];
   expect(await isModelReady(spec)).toBe(true);
   expect(await isModelReady({ ...spec, model: 'horses' })).toBe(false);
   expect(await isModelReady({ ...spec, url: 'http://127.0.0.1:1' })).toBe(false);
 });
 
 test.each<[string, (res: ServerResponse) => void, Record<string, unknown>, number]>([
-  ['does not answer', () => undefined, { 'error.type': 'headers_timeout', 'app.timeout.limit_ms': 300 }, 300],
-  // Its head has to arrive within the time, on a busy machine too.
+  ['does not answer', () => undefined, { 'error.type': 'headers_timeout', 'app.timeout.limit_ms': 3_000 }, 3_000],
+  // The question, and here the head of its answer, have to arrive within the time, on a busy machine too.
   [
     'stops in the middle',
     (res) => void res.write('{'),
-    { 'error.type': 'body_timeout', 'app.timeout.limit_ms': 3_000 },
-    3_000,
+    { 'error.type': 'body_timeout', 'app.timeout.limit_ms': 6_000 },
+    6_000,
   ],
   [
     'refuses',
     (res) => res.writeHead(500).end(),
     { 'error.type': 'answered_5xx', 'http.response.status_code': 500 },
-    5_000,
+    120_000,
   ],
-  ['hangs up', (res) => res.destroy(), { 'error.type': 'connection_lost' }, 5_000],
-  ['answers no JSON', (res) => res.end('<html>'), { 'error.type': 'reply_unreadable' }, 5_000],
+  ['hangs up', (res) => res.destroy(), { 'error.type': 'connection_lost' }, 120_000],
+  ['answers no JSON', (res) => res.end('<html>'), { 'error.type': 'reply_unreadable' }, 120_000],
 ])('the span of a model server that %s says so', async (_what, answerOf, told, timeoutMs) => {
   answer = answerOf;
   recorded.clear();

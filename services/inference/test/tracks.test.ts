@@ -51,7 +51,7 @@ test('people in the street clip keep their tracks, but for those who stand behin
     sandbox,
     image,
     limits: decodeLimits(12_000),
-    noFrameMs: 30_000,
+    noFrameMs: 200_000,
     killGraceMs: 3000,
     signal: new AbortController().signal,
   });

@@ -40,8 +40,9 @@ test('an ordinary picture is answered while others fill every place with expensi
   await Promise.any(flood);
   const before = answered;
   expect((await detect(service, 'honest', street)).status).toBe(200);
-  // Those that were being decoded and detected; the others still wait for each other.
-  expect(answered - before).toBeLessThanOrEqual(2);
+  // Those that were being decoded and detected, and what was answered until the picture had arrived; the others still
+  // wait for each other. Behind all of them it would be seven.
+  expect(answered - before).toBeLessThanOrEqual(4);
   expect(await Promise.all(flood)).toEqual(Array(8).fill(200));
 });
 
@@ -86,7 +87,8 @@ test('a picture waits for a turn of each other owner, not for all that they sent
   await Promise.any(flood);
   const before = answered;
   expect((await detect(service, 'honest', street)).status).toBe(200);
-  expect(answered - before).toBeLessThanOrEqual(6);
+  // Behind all that they sent it would be nineteen.
+  expect(answered - before).toBeLessThanOrEqual(10);
   await Promise.all(flood);
 });
 

@@ -3,7 +3,7 @@ import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { REDIRECTS, leadingAnswers, playlists, redirect, redirectingPiece } from './support/hostile-http.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
-import { atEnd, opener, playToEnd } from './support/live-watch.ts';
+import { atEnd, longSignal, opener, playToEnd } from './support/live-watch.ts';
 
 let inner: Awaited<ReturnType<typeof tcpServer>>;
 
@@ -23,10 +23,7 @@ async function reasonAgainst(answer: (path: string) => string | Buffer): Promise
     });
   });
   atEnd(server.close);
-  const open = opener(`http://127.0.0.1:${server.port}/x`, { allowed: ['127.0.0.1/32'] })(
-    true,
-    AbortSignal.timeout(40_000),
-  );
+  const open = opener(`http://127.0.0.1:${server.port}/x`, { allowed: ['127.0.0.1/32'] })(true, longSignal());
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return input;
   atEnd(input.close);

@@ -5,7 +5,7 @@ import { MESSAGE } from '../src/inputs/rtmp/rtmp-message.ts';
 import { beforePlaying, handshakes, inPlaceOfPlaying, refused } from './support/hostile-rtmp.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
-import { atEnd, opener, playToEnd } from './support/live-watch.ts';
+import { atEnd, longSignal, opener, playToEnd } from './support/live-watch.ts';
 import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import type { RtmpScript } from './support/scripted-rtmp.ts';
 
@@ -22,7 +22,7 @@ async function openAgainst(script: RtmpScript, { hello, user = '' }: { hello?: (
   const server = await scriptedRtmp(script, hello);
   atEnd(server.close);
   const url = `rtmp://${user}127.0.0.1:${server.port}/live/key`;
-  const open = opener(url)(true, AbortSignal.timeout(40_000));
+  const open = opener(url)(true, longSignal());
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return { server, reason: input, input: undefined };
   atEnd(input.close);

@@ -4,7 +4,7 @@ import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { leadingAnswers, playing, unreadHosts, whilePlaying } from './support/hostile-rtsp.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
-import { atEnd, opener, playToEnd } from './support/live-watch.ts';
+import { atEnd, longSignal, opener, playToEnd } from './support/live-watch.ts';
 import { rtspAnswer, scriptedRtsp } from './support/scripted-rtsp.ts';
 import type { RtspScript } from './support/scripted-rtsp.ts';
 
@@ -22,7 +22,7 @@ async function openAgainst(script: RtspScript) {
   const server = await scriptedRtsp(script);
   atEnd(server.close);
   const own = `rtsp://127.0.0.1:${server.port}`;
-  const open = opener(`${own}/cam`)(true, AbortSignal.timeout(40_000));
+  const open = opener(`${own}/cam`)(true, longSignal());
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return { server, own, reason: input, input: undefined };
   atEnd(input.close);
@@ -43,7 +43,9 @@ test.each(unreadHosts)(
   async (_name, script) => {
     const { server, own, reason } = await openAgainst(script(at()));
     expect(reason).toBeUndefined();
-    expect(server.requests.map(({ method }) => method)).toEqual(['OPTIONS', 'DESCRIBE', 'SETUP', 'PLAY']);
+    // A session of four seconds is kept alive every two, which a busy machine may see before it looks here.
+    const methods = server.requests.map(({ method }) => method).filter((method) => method !== 'GET_PARAMETER');
+    expect(methods).toEqual(['OPTIONS', 'DESCRIBE', 'SETUP', 'PLAY']);
     expect(server.requests.filter(({ uri }) => !uri.startsWith(`${own}/`))).toEqual([]);
     expect(server.seen.connections).toBe(1);
     expect(inner.seen.connections).toBe(0);

@@ -45,7 +45,7 @@ test('a source that falls silent is connected to anew and goes on', async () => 
     connections += 1;
     res.writeHead(200).write(clip);
   });
-  const live = watch(`${base}/x`, { noFrameMs: 3000 });
+  const live = watch(`${base}/x`, { noFrameMs: 8000 });
   for (let frame = 0; frame < 200 && connections < 2; frame += 1) await take(live, 1);
   expect(connections).toBeGreaterThanOrEqual(2);
   expect(await take(live, 1)).toHaveLength(1);
@@ -55,13 +55,15 @@ test('a source that falls silent is connected to anew and goes on', async () => 
 test('a consumer that is busy gets the freshest frame next and never makes the source connect anew', async () => {
   const source = await startLiveSource({ video: street });
   atEnd(source.close);
-  const live = watch(source.url, { noFrameMs: 3000 });
+  const live = watch(source.url, { noFrameMs: 8000 });
   const [first] = await take(live, 1);
-  await until(() => live.health().state === 'blocked' && live.health().dropped >= 20);
+  const { reconnects } = live.health();
+  // At five frames a second this is longer than the source may be silent.
+  await until(() => live.health().state === 'blocked' && live.health().dropped >= 50);
   const [next] = await take(live, 1);
   // Frames stand at least 50 ms apart; the oldest one waiting would be the very next sample.
-  expect((next?.timeMs ?? 0) - (first?.timeMs ?? 0)).toBeGreaterThanOrEqual(20 * 50);
-  expect(live.health().reconnects).toBe(0);
+  expect((next?.timeMs ?? 0) - (first?.timeMs ?? 0)).toBeGreaterThanOrEqual(50 * 50);
+  expect(live.health().reconnects).toBe(reconnects);
 });
 
 test('a stream that changes its size goes on with the new size', async () => {

@@ -7,7 +7,7 @@ import { openLiveInput } from '../src/readers/open-live-input.ts';
 import { createSourceAddresses } from '../src/readers/source-addresses.ts';
 import type { LiveReader } from '../src/readers/live-reader.ts';
 import { tcpServer } from './support/live-servers.ts';
-import { atEnd } from './support/live-watch.ts';
+import { atEnd, longSignal } from './support/live-watch.ts';
 import { descriptors, membersOf } from './support/processes.ts';
 import { readerTakenOver } from './support/stand-in.ts';
 
@@ -32,10 +32,10 @@ const asking = (id: number, host: string, port: number) =>
 async function open(script: string, scheme = 'http'): Promise<LiveReader> {
   const sandbox = readerTakenOver(script);
   const policy = createAddressPolicy(['127.0.0.1/32']);
-  const addresses = createSourceAddresses(policy, { deadlineMs: 30_000 });
+  const addresses = createSourceAddresses(policy, { deadlineMs: 170_000 });
   const url = `${scheme}://user:canary@127.0.0.1:${camera.port}/x/y`;
-  const signal = AbortSignal.timeout(20_000);
-  return openLiveInput({ addresses, sandbox, openTimeoutMs: 30_000 }, { url, usage: {} }, { isFirst: true, signal });
+  const signal = longSignal();
+  return openLiveInput({ addresses, sandbox, openTimeoutMs: 170_000 }, { url, usage: {} }, { isFirst: true, signal });
 }
 
 /** What the script writes where pictures belong. */

@@ -90,16 +90,18 @@ test('where no reader or no decoder can be started, the attempt ends and its con
 test('a decoder that reads no more holds the source back and not the service, and the attempt ends in its time', async () => {
   const base = await httpServer((_req, res) => flood(res.writeHead(200)));
   const { groups, decoderListener } = groupsWatched();
-  const live = watch(`${base}/x`, { noFrameMs: 4000 }, { decoderListener });
+  const live = watch(`${base}/x`, { noFrameMs: 8000 }, { decoderListener });
   await take(live, 1);
-  const [reader = 0, decoder = 0] = groups[0] ?? [];
+  // On a slow machine the first picture may have come over a later connection.
+  const [reader = 0, decoder = 0] = groups.at(-1) ?? [];
+  const before = live.retries.length;
   process.kill(-decoder, 'SIGSTOP');
   const most = { bytes: 0 };
   await until(() => {
     most.bytes = Math.max(most.bytes, ...membersOf(reader).map(({ rssBytes }) => rssBytes));
-    return live.retries.length > 0;
+    return live.retries.length > before;
   });
-  expect(live.retries[0]).toBe('timeout');
+  expect(live.retries[before]).toBe('timeout');
   expect(most.bytes).toBeLessThan(200 << 20);
   live.stop();
   await live.frames.return();
@@ -117,7 +119,7 @@ test(
     const url = `${base}/x`;
     const live = watch(url, { backoff: { minMs: 1, maxMs: 2 } }, { decoderListener, openInput: opener(url) });
     const reading = take(live, Infinity);
-    await until(() => live.retries.length >= 2, { timeoutMs: 60_000 });
+    await until(() => live.retries.length >= 2);
     const before = descriptors().length;
     let most = 0;
     await until(
@@ -125,7 +127,7 @@ test(
         most = Math.max(most, descriptors().length);
         return live.retries.length >= RESTARTS;
       },
-      { timeoutMs: 60_000 * RESTARTS },
+      { timeoutMs: 180_000 * RESTARTS },
     );
     live.stop();
     await reading;

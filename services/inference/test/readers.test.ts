@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { capture, decoded } from './support/captured.ts';
-import { atEnd, opener } from './support/live-watch.ts';
+import { atEnd, longSignal, opener } from './support/live-watch.ts';
 import { rtspServer } from './support/rtsp-server.ts';
 import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import type { RtmpViewer } from './support/scripted-rtmp.ts';
@@ -48,7 +48,7 @@ test.each(Object.keys(CODECS))(
     const source = await make(codec);
     const server = await rtspServer(source, { path: '/cam' });
     atEnd(server.close);
-    const input = await opener(`rtsp://127.0.0.1:${server.port}/cam`)(true, AbortSignal.timeout(40_000));
+    const input = await opener(`rtsp://127.0.0.1:${server.port}/cam`)(true, longSignal());
     const captured = join(videos.directory, `rtsp-${codec}.mkv`);
     await capture(input, captured, 60);
     await expectPartOf(source, captured, 55);
@@ -111,7 +111,7 @@ test.each<[string, string, string, Head]>([
   };
   const server = await scriptedRtmp({ play });
   atEnd(server.close);
-  const input = await opener(`rtmp://127.0.0.1:${server.port}/live/key`)(true, AbortSignal.timeout(40_000));
+  const input = await opener(`rtmp://127.0.0.1:${server.port}/live/key`)(true, longSignal());
   const captured = join(videos.directory, `rtmp-${name.replaceAll(/\W/g, '')}.mkv`);
   await capture(input, captured, Infinity);
   await expectPartOf(source, captured, samples.length);

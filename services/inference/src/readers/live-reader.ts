@@ -39,6 +39,8 @@ export interface ReaderOptions {
   connector: Connector;
   url: StreamUrl;
   openTimeoutMs: number;
+  /** Time for the reader to leave, before it is killed. */
+  leaveMs?: number | undefined;
   ca?: string | undefined;
   usage: StreamUsage;
   /** Called with the process group as soon as it runs, before the source is open. */
@@ -61,7 +63,7 @@ const FIRST_PIECE_MS = 120_000;
  * @throws SourceError; any error of `Sandbox.spawn`
  */
 export async function startReader(options: ReaderOptions): Promise<LiveReader> {
-  const { sandbox, connector, url, openTimeoutMs, ca, usage, signal } = options;
+  const { sandbox, connector, url, openTimeoutMs, leaveMs = LEAVE_MS, ca, usage, signal } = options;
   const conversation = createConversation(connector, usage);
   const reader = startReaderProcess(sandbox, (fact) => conversation.hear(reader, fact));
   if (reader.processGroup !== undefined) options.onStarted?.(reader.processGroup);
@@ -74,7 +76,7 @@ export async function startReader(options: ReaderOptions): Promise<LiveReader> {
   try {
     const mostMs = MOST_HANDSHAKES * openTimeoutMs + FIRST_PIECE_MS;
     const format = await withinTime(conversation.opened, mostMs, reader.kill);
-    return opened(reader, format, conversation);
+    return opened(reader, { format, leaveMs }, conversation);
   } catch (error) {
     reader.kill();
     await reader.gone;
@@ -136,11 +138,15 @@ function createConversation(connector: Connector, usage: StreamUsage): Conversat
   };
 }
 
-function opened(reader: ReaderProcess, format: LiveFormat, conversation: Conversation): LiveReader {
+function opened(
+  reader: ReaderProcess,
+  { format, leaveMs }: { format: LiveFormat; leaveMs: number },
+  conversation: Conversation,
+): LiveReader {
   let closing: Promise<void> | undefined;
   const leave = async () => {
     reader.tell({ kind: 'leave' });
-    const timer = setTimeout(reader.kill, LEAVE_MS);
+    const timer = setTimeout(reader.kill, leaveMs);
     await reader.gone.finally(() => clearTimeout(timer));
   };
   return {

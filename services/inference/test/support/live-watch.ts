@@ -41,21 +41,31 @@ interface OpenerOptions {
   allowed?: readonly string[];
 }
 
+/** Ends what hangs, and nothing that a busy machine takes long for. */
+const LONG_MS = 170_000;
+
+/** For opening a source. */
+export const longSignal = (): AbortSignal => AbortSignal.timeout(LONG_MS);
+
 /**
- * Opens a source of this machine; names resolve to themselves unless the test says otherwise. The time for opening is
- * long: a test that waits for it to be over names its own.
+ * Opens a source of this machine; names resolve to themselves unless the test says otherwise. The times for opening
+ * and leaving are long: a test that waits for one to be over names its own. A reader that is killed for taking too long
+ * to leave has not told why its source ended.
  */
 export function opener(url: string, options: OpenerOptions = {}): LiveDeps['openInput'] {
-  const { allowed, openTimeoutMs = 30_000, ca, sandbox: wall = sandbox } = options;
+  const { allowed, openTimeoutMs = LONG_MS, ca, sandbox: wall = sandbox } = options;
   const rules = createSourceAddresses(createAddressPolicy(allowed ?? ['127.0.0.0/8']), { deadlineMs: openTimeoutMs });
   const { resolve = allowed ? rules.resolve : async ({ host }: Endpoint) => host } = options;
   const addresses = { ...rules, resolve };
   const source = { url, usage: options.usage ?? {} };
   return (isFirst, signal) =>
-    openLiveInput({ addresses, sandbox: wall, openTimeoutMs, ca }, source, { isFirst, signal });
+    openLiveInput({ addresses, sandbox: wall, openTimeoutMs, leaveMs: LONG_MS, ca }, source, { isFirst, signal });
 }
 
-/** Watches a source with short pauses between connections, by addresses that need no resolving. */
+/**
+ * Watches a source with short pauses between connections, by addresses that need no resolving. No connection is given
+ * up for want of frames unless the test names a time.
+ */
 export function watch(url: string, settings: Partial<LiveSettings> = {}, deps: Partial<LiveDeps> = {}) {
   const ended = new AbortController();
   const retries: string[] = [];
@@ -68,7 +78,7 @@ export function watch(url: string, settings: Partial<LiveSettings> = {}, deps: P
       onRetry: (reason) => retries.push(reason),
       ...deps,
     },
-    { ...LIVE_DEFAULTS, backoff: { minMs: 100, maxMs: 200 }, ...settings },
+    { ...LIVE_DEFAULTS, noFrameMs: LONG_MS, backoff: { minMs: 100, maxMs: 200 }, ...settings },
     ended.signal,
   );
   atEnd(() => ended.abort());

@@ -101,7 +101,8 @@ function isAllowed(header: string, method: string, user: { name: string; passwor
 /** RTP of the file on a loopback port, handed to every viewer as interleaved channel 0. */
 async function startRtp(file: string) {
   const viewers = new Set<Socket>();
-  const udp = createSocket('udp4');
+  // What comes while this process is held up must not be lost: a viewer over TCP gets every packet of a camera.
+  const udp = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 });
   udp.bind(0, '127.0.0.1');
   await once(udp, 'listening');
   const target = `rtp://127.0.0.1:${udp.address().port}?pkt_size=1200`;

@@ -34,8 +34,11 @@ afterEach(async () => {
   world.inference.answer = () => detected();
 });
 
-/** The claims of the doomed run out at once; those of its successor must last on a busy machine. */
-const doomedEnv = { LEASE_MS: '400' };
+/**
+ * The claims of the doomed run out at once, and it must not take its own call for a dead one; those of its successor
+ * must last on a busy machine.
+ */
+const doomedEnv = { LEASE_MS: '400', RECOVERY_INTERVAL_MS: '3600000' };
 const nextEnv = { LEASE_MS: '20000', RECOVERY_INTERVAL_MS: '100' };
 const replicas: RunningImages[] = [];
 const startNext = async (over: Record<string, string> = {}) => {

@@ -167,12 +167,12 @@ test('waiting ends with 503 and Retry-After, and holds no connection of the pool
 test('a call keeps its lease for as long as it works, and nobody takes it over', async () => {
   const gate = Promise.withResolvers<void>();
   images.inference.answer = () => gate.promise.then(() => detected());
-  const replica = await startReplica(images, { LEASE_MS: '3000', RECOVERY_INTERVAL_MS: '100' });
+  const replica = await startReplica(images, { LEASE_MS: '12000', RECOVERY_INTERVAL_MS: '100' });
   const key = randomUUID();
   const leases = () => images.database.db('idempotency_keys').where({ key }).select<Lease[]>('lease_until', 'attempt');
   const call = replica.detect(files(picture('long')), { key });
   const [first] = await until(async () => ((await leases()).length === 1 ? leases() : undefined));
-  const lastsOn = async () => Number((await leases())[0]?.lease_until) >= Number(first?.lease_until) + 3000;
+  const lastsOn = async () => Number((await leases())[0]?.lease_until) >= Number(first?.lease_until) + 12_000;
   await until(lastsOn);
   expect((await leases()).map(({ attempt }) => attempt)).toEqual([1]);
   gate.resolve();

@@ -8,7 +8,12 @@ import { createWorld, startReplica } from './support/start-images.ts';
 import type { World } from './support/start-images.ts';
 
 // The second replica has one lease to wait; in it the first one has to notice that the database is back.
-const env = { LEASE_MS: '9000', RECOVERY_INTERVAL_MS: '100', DETECT_TIMEOUT_MS: '60000' };
+const env = {
+  LEASE_MS: '20000',
+  RECOVERY_INTERVAL_MS: '100',
+  DETECT_TIMEOUT_MS: '170000',
+  CALL_TIMEOUT_MS: '175000',
+};
 
 let world: World;
 beforeAll(async () => {

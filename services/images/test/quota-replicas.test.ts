@@ -51,9 +51,9 @@ async function startBalancer(first: string, others: string) {
 test('a reserve that a frozen quota replica grants when it wakes up, long after the call was refused, charges nothing', async () => {
   const sleeper = await quota.addReplica();
   const balancer = await startBalancer(sleeper.url, quota.url);
-  const images = await startReplica(world, { QUOTA_URL: balancer.url, QUOTA_TIMEOUT_MS: '5000' });
+  const images = await startReplica(world, { QUOTA_URL: balancer.url, QUOTA_TIMEOUT_MS: '10000' });
   const subject = randomUUID();
-  const timeoutMs = 5_000;
+  const timeoutMs = 100_000;
   const ledger = createQuotaClient({
     baseUrl: quota.url,
     signer: testSigner('images'),

@@ -28,6 +28,9 @@ const quick = {
   SOURCE_BACKOFF_MAX_MS: '100',
 };
 
+/** Longer than a busy machine takes for a frame or to begin an attempt: what is away since then is no such delay. */
+const longAway = { SOURCE_PARK_MS: '5000' };
+
 beforeAll(async () => {
   world = await jobWorld();
   const { kafka } = world;
@@ -151,10 +154,12 @@ const parkedRow = (jobId: string) => world.db('jobs').where({ job_id: jobId }).w
 const heldByAnother = () => ({
   claim: world.db.raw('gen_random_uuid()'),
   claimed_at: world.db.fn.now(),
-  lease_until: world.db.raw(`now() + interval '10 seconds'`),
+  lease_until: world.db.raw(`now() + interval '10 minutes'`),
 });
 
 test('a stream that is away for long has no slot, says so, and goes on when its camera is back', async () => {
+  await inference.close();
+  inference = await world.start({ ...quick, ...longAway });
   const { camera, jobId } = await awayJob();
   const lastFrameMs = framesOf(jobId).at(-1)?.data.frame_time_ms ?? 0;
   expect(await inference.read(jobId)).toMatchObject({ status: 'running' });
@@ -163,14 +168,14 @@ test('a stream that is away for long has no slot, says so, and goes on when its 
     id === jobId && state === 'waiting' && reason === 'not_found';
   const report = await until(() => reports.find(isRefused));
   const awaySince = report.away_since_ms ?? 0;
-  expect(Math.abs(awaySince - lastFrameMs)).toBeLessThan(1000);
+  expect(Math.abs(awaySince - lastFrameMs)).toBeLessThan(4000);
   expect(report).toMatchObject({ since_ms: awaySince, gives_up_at_ms: awaySince + 3_600_000 });
   // It is connected to again and again, and is away since the same frame.
   const connections = camera.connections();
   await until(() => camera.connections() > connections + 2);
   const later = await until(() => reports.findLast((one) => one.job_id === jobId && one.attempt > report.attempt));
   expect(later.state).toBe('waiting');
-  expect(Math.abs((later.away_since_ms ?? 0) - awaySince)).toBeLessThan(1000);
+  expect(Math.abs((later.away_since_ms ?? 0) - awaySince)).toBeLessThan(4000);
   const before = framesOf(jobId).length;
   camera.switchOn();
   await until(() => framesOf(jobId).length > before + 2);
@@ -204,7 +209,7 @@ test('its slot goes to another stream, and it waits for one like any other', asy
 
 test('a job that was accepted comes before it', async () => {
   await inference.close();
-  inference = await world.start({ ...quick, SOURCE_REOPEN_MS: '60000' });
+  inference = await world.start({ ...quick, SOURCE_REOPEN_MS: '600000' });
   const { camera, jobId } = await awayJob();
   const neighbour = await startCamera();
   const other = jobFor(neighbour.url);
@@ -264,13 +269,17 @@ test('is stopped while it holds no slot', async () => {
 });
 
 test('is away since the same frame for the worker that takes over', async () => {
-  const { camera, jobId } = await awayJob();
-  const since = newestReport(jobId)?.away_since_ms ?? 0;
   await inference.close();
-  inference = await world.start(quick);
+  inference = await world.start({ ...quick, ...longAway });
+  const { camera, jobId } = await awayJob();
+  const isAway = ({ job_id: id, away_since_ms: since }: SourceChangedData) => id === jobId && since !== undefined;
+  // Its slot is free before the reports have come that say so.
+  const since = (await until(() => reports.findLast(isAway))).away_since_ms ?? 0;
+  await inference.close();
+  inference = await world.start({ ...quick, ...longAway });
   const attempt = newestReport(jobId)?.attempt ?? 0;
-  const report = await until(() => reports.findLast((one) => one.job_id === jobId && one.attempt > attempt));
-  expect(Math.abs((report.away_since_ms ?? 0) - since)).toBeLessThan(1000);
+  const report = await until(() => reports.findLast((one) => isAway(one) && one.attempt > attempt));
+  expect(Math.abs((report.away_since_ms ?? 0) - since)).toBeLessThan(4000);
   await afterAnHour(jobId);
   expect(await inference.ended(jobId)).toMatchObject({ status: 'failed', error: 'source_lost' });
   camera.switchOn();

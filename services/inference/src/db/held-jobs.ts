@@ -204,24 +204,32 @@ export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress |
   await fenced(db, fence).update(letGo(db, progress));
 }
 
+interface Away {
+  awayMs: number;
+  isNew: boolean;
+}
+
 /**
  * Lets go of a live stream that is away for long, and of its slot: it is taken again after `reopenMs`, or when its time
  * is over.
  *
  * @param awayMs time since its last frame
+ * @param isNew false when it was let go of before for the same absence, whose beginning stays as it was: each attempt
+ * would move it by what it takes to begin and to end
  * @returns false when the job does not belong to the attempt given
  */
 export async function parkJob(
   db: Knex,
   fence: Fence,
-  { awayMs, reopenMs, progress }: { awayMs: number; reopenMs: number; progress: JobProgress | undefined },
+  { awayMs, isNew, reopenMs, progress }: Away & { reopenMs: number; progress: JobProgress | undefined },
 ): Promise<boolean> {
   const since = { secs: awayMs / 1000 };
+  const lastFrame = db.raw('now() - make_interval(secs => :secs)', since);
   const parked = await fenced(db, fence).update({
     ...letGo(db, progress),
     behind_since: null,
     parked_attempt: fence.attempt,
-    away_since: db.raw('now() - make_interval(secs => :secs)', since),
+    away_since: isNew ? lastFrame : db.raw('coalesce(away_since, ?)', [lastFrame]),
     parked_until: db.raw(
       `least(now() + make_interval(secs => :reopenS),
              now() - make_interval(secs => :secs) + make_interval(secs => give_up_after_s))`,

@@ -99,7 +99,7 @@ async function park(
   hold: Hold,
   { awayMs, isNew }: SourceAway,
 ): Promise<void> {
-  const parked = { awayMs, reopenMs: settings.reopenMs, progress: progress.of(job) };
+  const parked = { awayMs, isNew, reopenMs: settings.reopenMs, progress: progress.of(job) };
   const isParked = await whileHeld(hold, () => parkJob(db, job, parked));
   // It is told of once: there is a reopening a minute.
   if (isParked && isNew) signals.sourceParked(job, awayMs);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { reportWorker } from '../src/db/workers.ts';
@@ -13,9 +13,6 @@ import type { JobService, JobWorld } from './support/job-service.ts';
 import { street } from './support/live-watch.ts';
 import { noMount, smallDisk } from './support/small-disk.ts';
 import type { SmallDisk } from './support/small-disk.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(180_000);
 
 if (noMount !== undefined)
   process.stderr.write(`8 tests skipped: this process may not mount a file system: ${noMount}\n`);
@@ -67,8 +64,9 @@ const newJob = async () => ({
 /** A job that waits for a worker. */
 async function acceptedJob(): Promise<string> {
   const { deps } = accepting;
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 50, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
   const job = await newJob();
+  // Behind the upload: who is not seen for a while has no places.
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 50, livePlaces: 10, seenMs: 20_000, leaseMs: 600_000 });
   expect(await submitJob(deps, job)).toMatchObject({ kind: 'created' });
   return job.job_id;
 }

@@ -69,7 +69,9 @@ test('an uploaded video is published frame by frame, each person with a track, a
 });
 
 test('the same job again is the same job; another one under its id is refused', async () => {
-  const job = jobFor(await world.upload(street));
+  // Long enough to be stopped in the middle.
+  const long = await videos.make('long.mp4', '-stream_loop', '19', '-i', street, '-c', 'copy');
+  const job = jobFor(await world.upload(long));
   expect((await inference.submit(job)).status).toBe(201);
   expect(await inference.submit(job)).toMatchObject({ status: 200, body: { job_id: job.job_id } });
   expect(await inference.submit({ ...job, lower_bound: 0.4 })).toEqual({

@@ -41,13 +41,13 @@ async function takeJob(url: string) {
   return job;
 }
 
-const lineWith = (text: string, jobId: string) =>
+const linesWith = (text: string, jobId: string) =>
   world.log
     .map(
       (line) =>
         JSON.parse(line) as { msg: string; task_id?: string; frames?: number; first_seq?: number; last_seq?: number },
     )
-    .find(({ msg, task_id: taskId }) => msg.includes(text) && taskId === jobId);
+    .filter(({ msg, task_id: taskId }) => msg.includes(text) && taskId === jobId);
 
 test('frames of a live stream that memory has no room for during an outage of Kafka are counted and named', async () => {
   const { deps } = running;
@@ -66,22 +66,25 @@ test('frames of a live stream that memory has no room for during an outage of Ka
   const droppedFrames = async () => Number(await metrics.sumOf('vision.frames.dropped', { reason: 'unsent' }));
   await until(async () => (await droppedFrames()) >= 3);
   expect(await metrics.sumOf('vision.frames.unsent')).toBeGreaterThan(0);
-  expect(lineWith('memory is full', job.jobId)).toBeDefined();
+  expect(linesWith('memory is full', job.jobId)).not.toEqual([]);
   isAway = false;
-  const line = await until(() => lineWith('Kafka did not take them', job.jobId));
-  const { frames: count = 0, first_seq: first = 0, last_seq: last = 0 } = line;
-  await until(() => frames().some(({ data }) => data.seq > last));
+  const named = () => linesWith('Kafka did not take them', job.jobId);
+  await until(() => named().some(({ last_seq: last }) => frames().some(({ data }) => data.seq > Number(last))));
   hold.requestStop();
   await work;
   const numbers = frames().map(({ data }) => data.seq);
-  expect(last - first + 1).toBe(count);
+  // A broker that is slow for a second is an outage as well, with a line of its own.
+  const dropped = named().flatMap(({ frames: count = 0, first_seq: first = 0, last_seq: last = 0 }) => {
+    expect(last - first + 1).toBe(count);
+    return Array.from({ length: count }, (_, at) => first + at);
+  });
   const published = new Set(numbers);
   const all = Array.from(
     { length: Math.max(...numbers) - Math.min(...numbers) + 1 },
     (_, at) => Math.min(...numbers) + at,
   );
-  expect(all.filter((seq) => !published.has(seq))).toEqual(Array.from({ length: count }, (_, at) => first + at));
+  expect(all.filter((seq) => !published.has(seq))).toEqual(dropped);
   expect(await metrics.sumOf('vision.frames.unsent')).toBe(0);
   await deps.drops.store();
-  expect((await getJob(deps, job.jobId)).frames_dropped).toBe(count);
+  expect((await getJob(deps, job.jobId)).frames_dropped).toBe(dropped.length);
 });

@@ -185,7 +185,7 @@ test('the same job with and without snapshots are two', async () => {
 test('a stored frame goes when its time is over, and a holder whose claim is gone stores none', async () => {
   const counted: string[] = [];
   const signals = { snapshots: (outcome: string) => void counted.push(outcome) };
-  const held = createLiveSnapshots({ db: world.db, signals, encode: encodeJpeg, removedAfterMs: 200 });
+  const held = createLiveSnapshots({ db: world.db, signals, encode: encodeJpeg, removedAfterMs: 4_000 });
   const fence = { jobId: randomUUID(), attempt: 1, claim: randomUUID() };
   const row = { job_id: fence.jobId, attempt: 1, claim: fence.claim, status: 'running', lease_until: 'infinity' };
   await world.db('jobs').insert(row);

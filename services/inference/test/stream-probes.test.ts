@@ -52,7 +52,8 @@ test('a stream shows codec, size, rate and one frame, whose people are found, an
   expect(body.objects?.filter(({ label }) => label === 'person').length).toBeGreaterThan(1);
   expect(processorMs).toBeGreaterThan(50);
   expect((await inference.get('/v1/active-jobs')).body.jobs).toEqual([]);
-  expect(decoders()).toEqual([]);
+  // The kernel may still be taking down what has closed its pipes.
+  await until(() => decoders().length === 0);
   expect(world.log.join('')).not.toMatch(/canary|\/9j\//);
 });
 
@@ -111,11 +112,11 @@ test.each<[string, () => Promise<string>, string]>([
 test('a camera that plays and sends nothing is left at the deadline, and its processes are gone', async () => {
   const silent = await scriptedRtsp({});
   atEnd(silent.close);
-  const asked = inference.probe({ url: `rtsp://127.0.0.1:${silent.port}/cam`, within_ms: 15_000 });
+  const asked = inference.probe({ url: `rtsp://127.0.0.1:${silent.port}/cam`, within_ms: 30_000 });
   await until(() => silent.requests.some(({ method }) => method === 'PLAY'));
   expect(decoders().length).toBeGreaterThan(0);
   expect(await asked).toMatchObject({ status: 200, body: { problem: { reason: 'no_frame' } } });
-  expect(decoders()).toEqual([]);
+  await until(() => decoders().length === 0);
 });
 
 test('a client that leaves ends the processes of its probe', async () => {

@@ -93,6 +93,8 @@ export async function createWorld(shared?: TestKafka): Promise<World> {
     // The neighbours live in the process of the tests: one that is slow is not away.
     QUOTA_TIMEOUT_MS: '100000',
     KEY_WAIT_MS: '100000',
+    // No claim ends by itself: a test of that names its own lease.
+    LEASE_MS: '600000',
   };
   return {
     database,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
-import { fenceKey, releaseJob, renewJobs } from '../src/db/held-jobs.ts';
+import { fenceKey, parkJob, releaseJob, renewJobs } from '../src/db/held-jobs.ts';
 import type { Fence } from '../src/db/held-jobs.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { reportWorker } from '../src/db/workers.ts';
@@ -116,4 +116,19 @@ test('a lease that was taken while the clock was ahead ends like any other, and 
   expect((await reportWorker(db, worker)).isAlone).toBe(true);
   const seen = await renewJobs(db, [{ ...ahead, progress: undefined }], LEASE);
   expect(seen.get(fenceKey(ahead))?.leaseLeftMs).toBeLessThanOrEqual(LEASE.leaseMs);
+});
+
+test('a stream that is let go of again is away since the same frame, and one with a new frame since that', async () => {
+  const { db } = database;
+  const hoursAgo = async (isNew: boolean) => {
+    const job = await insertJob(900);
+    const row = db('jobs').where({ job_id: job.jobId });
+    const began = db.raw(`now() - interval '1 day'`);
+    await row.clone().update({ away_since: began, parked_until: null, give_up_after_s: 3_600 });
+    await parkJob(db, job, { awayMs: 600_000, isNew, reopenMs: 2 * 86_400_000, progress });
+    const ago = (column: string) => db.raw(`round(extract(epoch from now() - ${column}) / 3600)::int as ${column}`);
+    return row.clone().first<object>(ago('away_since'), ago('parked_until'));
+  };
+  expect(await hoursAgo(false)).toEqual({ away_since: 24, parked_until: 23 });
+  expect(await hoursAgo(true)).toEqual({ away_since: 0, parked_until: -1 });
 });

@@ -223,17 +223,17 @@ export async function parkJob(
   fence: Fence,
   { awayMs, isNew, reopenMs, progress }: Away & { reopenMs: number; progress: JobProgress | undefined },
 ): Promise<boolean> {
-  const since = { secs: awayMs / 1000 };
-  const lastFrame = db.raw('now() - make_interval(secs => :secs)', since);
+  const lastFrame = 'now() - make_interval(secs => :awayS)';
+  const since = isNew ? lastFrame : `coalesce(away_since, ${lastFrame})`;
+  const times = { awayS: awayMs / 1000, reopenS: reopenMs / 1000 };
   const parked = await fenced(db, fence).update({
     ...letGo(db, progress),
     behind_since: null,
     parked_attempt: fence.attempt,
-    away_since: isNew ? lastFrame : db.raw('coalesce(away_since, ?)', [lastFrame]),
+    away_since: db.raw(since, times),
     parked_until: db.raw(
-      `least(now() + make_interval(secs => :reopenS),
-             now() - make_interval(secs => :secs) + make_interval(secs => give_up_after_s))`,
-      { ...since, reopenS: reopenMs / 1000 },
+      `least(now() + make_interval(secs => :reopenS), ${since} + make_interval(secs => give_up_after_s))`,
+      times,
     ),
   });
   return parked === 1;

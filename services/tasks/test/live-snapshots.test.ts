@@ -89,7 +89,11 @@ test('of a scene that forbids images none is asked for, whatever the caller want
   expect(Object.keys(jobOf(taskId))).not.toContain('snapshots');
   expect((await storedTasks(world, { task_id: taskId }))[0]).toMatchObject({ snapshots: 'off' });
   expect(await refused(taskId)).toEqual([404, 'snapshots_off']);
-  const told = await world.database.db('outbox').where({ key: taskId }).select<{ payload: object }[]>('payload');
+  const told = await world.database
+    .db('outbox')
+    .where({ key: taskId })
+    .orderBy('id')
+    .select<{ payload: object }[]>('payload');
   expect(told.at(-1)?.payload).toMatchObject({ snapshots: 'off' });
   const probes: NewStreamProbe[] = [];
   world.backend.onProbe = (probe) => {

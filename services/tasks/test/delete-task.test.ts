@@ -138,7 +138,8 @@ test('an upload task is deleted with its video once it has ended, and its key cr
   await tasks.call('POST', `${pathOf(id)}/stop`, scene);
   const deleted = await remove(id, scene);
   expect([deleted.status, deleted.body]).toEqual([202, { task_id: id, deleted_at: expect.any(String) }]);
-  expect(neighbours.told).toContain(`deleted-tasks ${id}`);
+  // The answer waits for that, but not for long.
+  await until(() => neighbours.told.includes(`deleted-tasks ${id}`));
   const assertGone = async () => {
     expect(await statusOf(pathOf(id), scene)).toEqual(gone);
     expect(await statusOf(`${pathOf(id)}/video`, scene)).toEqual(gone);
@@ -215,7 +216,7 @@ test('an image call is deleted before its event arrives, and its event brings no
   expect((await remove(call.task_id, { subject })).status).toBe(202);
   neighbours.calls.delete(call.task_id);
   expect(await published(call.task_id)).toMatchObject([{ payload: { task_id: call.task_id, subject } }]);
-  expect(neighbours.told).toContain(`deleted-image-calls ${call.task_id}`);
+  await until(() => neighbours.told.includes(`deleted-image-calls ${call.task_id}`));
   const listed = async () => {
     const { items } = (await tasks.call('GET', '/v1/vision/tasks', { subject })).body as unknown as {
       items: { task_id: string }[];

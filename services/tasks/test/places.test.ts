@@ -145,7 +145,7 @@ test('the place of a create whose process died is free again after seconds', asy
 
 test('a create that takes long keeps its place meanwhile', async () => {
   await settled();
-  other = await startTasks(world, { PLACE_WAIT_MS: '7000', SUBMIT_TIMEOUT_MS: '8000' });
+  other = await startTasks(world, { PLACE_WAIT_MS: '7000', SUBMIT_TIMEOUT_MS: '25000' });
   setFree(1);
   const slow = randomUUID();
   world.backend.onSubmit = () => 'hang';

@@ -14,7 +14,7 @@ let world: World;
 let tasks: TestTasks;
 let producer: EventProducer;
 beforeAll(async () => {
-  world = await createWorld({ RESULTS_GRACE_MS: '1500', VANISH_MS: '600', STOP_WAIT_MS: '400' });
+  world = await createWorld({ RESULTS_GRACE_MS: '600000', VANISH_MS: '600', STOP_WAIT_MS: '400' });
   tasks = await startTasks(world);
   producer = createProducer(world.kafka.client);
 });
@@ -95,14 +95,21 @@ test('the end mark of an earlier attempt does not end a task whose job went on',
 });
 
 test('without an end mark a task ends after the grace, and an alarm counts it', async () => {
-  const subject = randomUUID();
-  const id = await create(subject);
-  publish(id, 5);
-  world.backend.end(id, 'failed', 'source_lost');
-  const begun = Date.now();
-  await becomes(id, subject, 'failed');
-  expect(Date.now() - begun).toBeGreaterThan(1_200);
-  expect((await storedTasks(world, { task_id: id }))[0]?.reason).toBe('source_lost');
+  await tasks.stop();
+  tasks = await startTasks(world, { RESULTS_GRACE_MS: '1500' });
+  try {
+    const subject = randomUUID();
+    const id = await create(subject);
+    publish(id, 5);
+    world.backend.end(id, 'failed', 'source_lost');
+    const begun = Date.now();
+    await becomes(id, subject, 'failed');
+    expect(Date.now() - begun).toBeGreaterThan(1_200);
+    expect((await storedTasks(world, { task_id: id }))[0]?.reason).toBe('source_lost');
+  } finally {
+    await tasks.stop();
+    tasks = await startTasks(world);
+  }
 });
 
 test('without an end mark a task ends when as many frames can be read as were published', async () => {
@@ -116,9 +123,9 @@ test('without an end mark a task ends when as many frames can be read as were pu
   });
   await new Promise<void>((resolve) => results.listen(0, '127.0.0.1', resolve));
   const { port } = results.address() as AddressInfo;
-  // Nobody else may follow the task, so the grace would be far away.
+  // Nobody else may follow the task.
   await tasks.stop();
-  tasks = await startTasks(world, { RESULTS_URL: `http://127.0.0.1:${port}`, RESULTS_GRACE_MS: '60000' });
+  tasks = await startTasks(world, { RESULTS_URL: `http://127.0.0.1:${port}` });
   try {
     const subject = randomUUID();
     const id = await create(subject);

@@ -13,7 +13,7 @@ const ending = new AbortController();
 beforeAll(async () => {
   world = await createWorld({ PLACE_WAIT_MS: '100000' });
   [patient, hasty] = await Promise.all([
-    startTasks(world, { SUBMIT_TIMEOUT_MS: '5000' }, patientSettings),
+    startTasks(world, { SUBMIT_TIMEOUT_MS: '15000' }, patientSettings),
     startTasks(world, { PLACE_WAIT_MS: '300' }),
   ]);
 });

@@ -97,7 +97,8 @@ function viewOf({
       return rows.reduce((sum, row) => sum + row.used, 0);
     },
     reserveImages: async (subject, key) => {
-      const timeoutMs = 5_000;
+      // A ledger on a busy machine is not away.
+      const timeoutMs = 100_000;
       const quota = createQuotaClient({
         baseUrl: url,
         signer: testSigner('images'),

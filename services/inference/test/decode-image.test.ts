@@ -15,7 +15,7 @@ let decoder: PictureDecoder;
 
 beforeAll(async () => {
   sandbox = await createSandbox('auto');
-  const limits = { cpuMs: 5_000, waitMs: 30_000 };
+  const limits = { cpuMs: 5_000, waitMs: 200_000 };
   decoder = createPictureDecoder({ sandbox, atOnce: 2, limits, onLost: () => undefined });
   decoder.start();
 });

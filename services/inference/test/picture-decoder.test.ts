@@ -27,7 +27,7 @@ beforeAll(async () => {
   decoder = createPictureDecoder({
     sandbox,
     atOnce: 2,
-    limits: { cpuMs: 1_000, waitMs: 30_000 },
+    limits: { cpuMs: 1_000, waitMs: 200_000 },
     onLost: () => (lost += 1),
   });
   decoder.start();
@@ -47,7 +47,7 @@ test('a picture comes back scaled, with its own size beside it', async () => {
 
 test('a picture whose size the decoder reads in another way than it was judged by is refused before it is unpacked', async () => {
   const bytes = await plain(64, 32).jpeg().toBuffer();
-  const process = startPictureProcess(sandbox, { cpuMs: 1_000, waitMs: 30_000 });
+  const process = startPictureProcess(sandbox, { cpuMs: 1_000, waitMs: 200_000 });
   try {
     const refusal: unknown = await process.decode(bytes, { width: 16, height: 16 }, small).catch((e: unknown) => e);
     expect(refusal).toBeInstanceOf(ImageRefusedError);
@@ -95,7 +95,7 @@ test('a lost process is replaced at once, and meanwhile another is ready', async
       return sandbox.spawn(program, stdio);
     },
   };
-  const limits = { cpuMs: 1_000, waitMs: 30_000 };
+  const limits = { cpuMs: 1_000, waitMs: 200_000 };
   const own = createPictureDecoder({ sandbox: counted, atOnce: 1, limits, onLost: () => undefined });
   own.start();
   try {
@@ -136,7 +136,7 @@ test('a large picture is decoded whatever its process has decoded before', async
   const raw = { width: 500, height: 500, channels: 3 } as const;
   const blocks = sharp(await grain.raw().toBuffer(), { raw }).resize(4_000, 4_000, { kernel: 'nearest' });
   const before = await blocks.webp({ lossless: true, effort: 0 }).toBuffer();
-  const process = startPictureProcess(sandbox, { cpuMs: 20_000, waitMs: 60_000 });
+  const process = startPictureProcess(sandbox, { cpuMs: 20_000, waitMs: 200_000 });
   try {
     const side = { width: 4_000, height: 4_000 };
     for (let count = 0; count < 4; count += 1) await process.decode(before, side, small);

@@ -19,6 +19,8 @@ export function useInference(env: Record<string, string> = {}): RunningInference
       PORT: '0',
       HEALTH_PORT: '0',
       DETECT_THREADS: '1',
+      // A test about the time for an answer names its own.
+      DETECT_ANSWER_MS: '200000',
       DEVELOPMENT_WITHOUT_TOKEN: 'true',
       ...env,
     });

@@ -127,8 +127,10 @@ test('of a job without snapshots nothing is decoded, stored or asked for', async
   await until(() => frameTimes(job.job_id).length > 3);
   expect(await snapshotOf(job.job_id)).toEqual({ status: 404, body: { reason: 'snapshots_off' } });
   // The other tests of this file have ended their jobs.
-  const decoders = await ownDecoders();
-  expect(decoders.length).toBeGreaterThan(0);
+  const decoders = await until(async () => {
+    const found = await ownDecoders();
+    return found.length > 0 ? found : undefined;
+  });
   expect(decoders.filter((line) => line.includes('pipe:4')).length).toBe(0);
   const row = (await world.db('jobs').where({ job_id: job.job_id }).first()) as Record<string, unknown>;
   expect([row['snapshots'], row['snapshot_wanted_until']]).toEqual([false, null]);

@@ -201,7 +201,8 @@ test('while the object store takes no image, every frame of a job is published a
     expect((await worker.submit(job)).status).toBe(201);
     expect(await worker.ended(job.job_id)).toMatchObject({ status: 'succeeded', frames_published: 60 });
     await until(() => world.messages(job.job_id).filter(({ type }) => type === 'vision.frame.v1').length === 60);
-    expect(door.held.length).toBeGreaterThan(0);
+    // An image is encoded on its own way, which no frame waits for.
+    await until(() => door.held.length > 0);
     expect([events.of(job.job_id), await imagesOf(job.job_id)]).toEqual([[], []]);
   } finally {
     door.close();

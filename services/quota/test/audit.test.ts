@@ -17,7 +17,7 @@ const logger = createLogger('quota', 'info', {
 });
 let quota: TestQuota;
 beforeAll(async () => {
-  quota = await startQuota({ AUDIT_INTERVAL_MS: '50', AUDIT_AGE_MS: '300' }, logger);
+  quota = await startQuota({ AUDIT_INTERVAL_MS: '50', AUDIT_AGE_MS: '3000' }, logger);
 });
 afterAll(() => quota.stop());
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
     // Single rows are taken away below; segments have tests of their own (audit-segments.test.ts).
     WRITE_SEGMENTS: 'false',
     AUDIT_INTERVAL_MS: '100',
-    AUDIT_AGE_MS: '400',
+    AUDIT_AGE_MS: '3000',
     FRAME_PATIENCE_MS: '200',
     END_CHECK_MS: '50',
   });

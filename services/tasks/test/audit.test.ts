@@ -12,7 +12,7 @@ const metrics = testMetrics();
 let world: World;
 let tasks: TestTasks;
 beforeAll(async () => {
-  world = await createWorld({ AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '400', BODY_TOTAL_MS: '8000' });
+  world = await createWorld({ AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '3000', BODY_TOTAL_MS: '8000' });
   tasks = await startTasks(world);
 });
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createRtspReader, formatMessage, headerOf } from '../../src/inputs/rtsp/rtsp-message.ts';
 import type { RtspMessage } from '../../src/inputs/rtsp/rtsp-message.ts';
+import { until } from '@vision/shared/testing/until';
 import { tcpServer } from './live-servers.ts';
 
 export interface RtspServerOptions {
@@ -130,6 +131,8 @@ async function startRtp(file: string) {
     viewers.forEach((viewer) => viewer.write(Buffer.concat([head, packet])));
   });
   await once(udp, 'message');
+  // ffmpeg writes the description first, but it comes on another way than the packets.
+  await until(() => sdp.endsWith('\n\n'));
   return {
     viewers,
     sdp: `${sdp

@@ -200,7 +200,7 @@ test('while the image of another call tries, a call that was let in before is re
   expect((await trying).status).toBe(201);
   expect(it.inference.seen).toHaveLength(tries);
   // The first call kept its ten pictures; of the refused one nothing is stored.
-  expect(await it.s3.objects()).toHaveLength(11);
+  await until(async () => (await it.s3.objects()).length === 11);
   await until(() => it.quota.used() === 1);
   expect((await it.detect(ten(), { key: slowKey, caller })).status).toBe(201);
 });

@@ -87,6 +87,10 @@ export async function createWorld(shared?: TestKafka): Promise<World> {
     SERVICE_KEY: testServiceKey('images'),
     SERVICE_PUBLIC_KEYS: testPublicKeys,
     INFERENCE_URL: inference.url,
+    // A test of a backend or a store that is slow names its own limits.
+    DETECT_TIMEOUT_MS: '100000',
+    CALL_TIMEOUT_MS: '110000',
+    S3_IDLE_MS: '100000',
     QUOTA_URL: quota.url,
     SCENES_FILE: join(import.meta.dirname, '../../../../config/scenes.json'),
     SPOOL_DIR: spoolDir,

@@ -51,19 +51,17 @@ const settingsOfServices = {
   BODY_TOTAL_MS: '20000',
 };
 
+/** Frames go to the object store within the stage that asks for them, whichever process stored them. */
+const atOnce = { SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' };
+
 /**
- * The last release does not read segments, and today's code writes none by itself after it. Frames go to the object
- * store within the stage that asks for them.
+ * The last release does not read segments. Today's code writes none by itself, until it starts beside a process that
+ * does.
  */
 const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
   last: {},
-  today: {},
-  settled: {
-    PUBLISH_SEGMENTS: 'true',
-    WRITE_SEGMENTS: 'true',
-    SEGMENT_YOUNG_MS: '1000',
-    SEGMENT_INTERVAL_MS: '200',
-  },
+  today: atOnce,
+  settled: { ...atOnce, PUBLISH_SEGMENTS: 'true', WRITE_SEGMENTS: 'true' },
 };
 
 /** Where `clean` and `stopAll` find it. */

@@ -81,15 +81,25 @@ export function fatalLines(folder: string): string[] {
 export async function countStored({ stores }: State): Promise<Record<string, number>> {
   const count = async (service: string, table: string) =>
     (await stores.query<{ n: number }>(service, `select count(*)::int as n from ${table}`))[0]?.n ?? 0;
-  const objects = await stores.objects();
+  const objects = (await stores.objects()).filter((key) => !isOfResults(key));
+  const named = new Set([...(await keysOf(stores, 'tasks', 'tasks')), ...(await keysOf(stores, 'images', 'images'))]);
   return {
     tasks: await count('tasks', 'tasks'),
     imageCalls: await count('images', 'image_calls'),
     images: await count('images', 'images'),
     frames: await countStoredFrames(stores.askResults),
     // Frames go on moving to the object store, and images of tracks expire sooner, so their number may change.
-    objects: objects.filter((key) => !isOfResults(key)).length,
+    objects: objects.length,
+    objectsOfRows: objects.filter((key) => named.has(key)).length,
   };
+}
+
+async function keysOf({ query }: State['stores'], service: string, table: string): Promise<string[]> {
+  const rows = await query<{ object_key: string }>(
+    service,
+    `select object_key from ${table} where object_key is not null`,
+  );
+  return rows.map(({ object_key: key }) => key);
 }
 
 /** Whether an object holds frames, or an image of a track. */

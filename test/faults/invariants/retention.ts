@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { countStored, isOfResults, misread, runRetention } from './checks.ts';
 import type { Invariant } from './invariant.ts';
 import type { State } from '../state.ts';
@@ -19,7 +20,7 @@ export const retention: Invariant = {
     const stillRead = await misread(state, 404);
     return [
       ...early,
-      ...(JSON.stringify(before) === JSON.stringify(kept) ? [] : [`after 89 days ${JSON.stringify({ before, kept })}`]),
+      ...(isDeepStrictEqual(ofRows(before), ofRows(kept)) ? [] : [`after 89 days ${JSON.stringify({ before, kept })}`]),
       ...unread.map((found) => `after 89 days ${found}`),
       ...(Object.values(left).every((count) => count === 0) ? [] : [`after 91 days ${JSON.stringify(left)}`]),
       ...resultsLeft.map((key) => `after 91 days ${key} is there`),
@@ -27,6 +28,9 @@ export const retention: Invariant = {
     ];
   },
 };
+
+/** Without the objects whose row a failover lost: they are removed a week after they were found. */
+const ofRows = ({ objects: _objects, ...rest }: Record<string, number>) => rest;
 
 /**
  * Those that hide and remove what has expired start anew with a clock that is ahead, one process of each: starting is

@@ -30,7 +30,7 @@ export function asyncApi(root: string): object {
       version: '1',
       description:
         'Facts that services tell each other, as CloudEvents 1.0 in binary mode: attributes are Kafka headers, the value ' +
-        'is the data as JSON, or binary where the message says so. The key of every message is the task id (that of a rule: the subject), so facts about one ' +
+        'is the data as JSON. A message of another content type is no CloudEvent: its only header is its type. The key of every message is the task id (that of a rule: the subject), so facts about one ' +
         'task keep their order. ' +
         'Delivery is at least once; consumers apply repeats, late and reordered messages without effect and ignore ' +
         'fields that they do not know. A changed meaning, or a new value of an enumeration, is a new event type.',
@@ -50,8 +50,8 @@ export function asyncApi(root: string): object {
     components: {
       messages: Object.fromEntries(events.map((event) => [event.type, messageOf(event, schemas)])),
       messageTraits: {
-        cloudEvent: { headers: headersOf(['ce_time', 'content-type']) },
-        binaryCloudEvent: { headers: headersOf([]) },
+        cloudEvent: { headers: cloudEventHeaders },
+        binary: { headers: binaryHeaders },
       },
       schemas,
     },
@@ -109,7 +109,7 @@ const messageRef = (type: string) => ({ $ref: `#/components/messages/${type}` })
 
 function messageOf(event: DescribedEvent, schemas: Record<string, unknown>) {
   const { type, name, schema, binary, sentBy, summary, example } = event;
-  const trait = binary ? 'binaryCloudEvent' : 'cloudEvent';
+  const trait = binary ? 'binary' : 'cloudEvent';
   const known = { name: type, title: name, summary, traits: [{ $ref: `#/components/messageTraits/${trait}` }] };
   if (binary) {
     schemas[name] = { type: 'string', format: 'binary', description: binary.description };
@@ -141,20 +141,26 @@ const headersFor = (type: string, sentBy: string) => ({
   'content-type': 'application/json',
 });
 
-/** @param always beside those that every event has */
-const headersOf = (always: readonly string[]) => ({
+const sharedHeaders = {
+  ce_type: { type: 'string', description: 'The name of the message' },
+  traceparent: { type: 'string', description: 'W3C trace context' },
+};
+
+const cloudEventHeaders = {
   type: 'object',
-  required: ['ce_specversion', 'ce_id', 'ce_source', 'ce_type', ...always],
+  required: ['ce_specversion', 'ce_id', 'ce_source', 'ce_type', 'ce_time', 'content-type'],
   properties: {
     ce_specversion: { const: '1.0' },
     ce_id: { type: 'string', description: 'A repeat of the same fact has the same id' },
     ce_source: { type: 'string', description: 'The publishing service' },
-    ce_type: { type: 'string', description: 'The name of the message' },
-    ce_time: { type: 'string', format: 'date-time', description: 'Without it, the time is that of the record' },
-    'content-type': { enum: ['application/json', 'application/octet-stream'] },
-    traceparent: { type: 'string', description: 'W3C trace context' },
+    ce_time: { type: 'string', format: 'date-time' },
+    'content-type': { const: 'application/json' },
+    ...sharedHeaders,
   },
-});
+};
+
+/** Source and content type follow from the type; the time is that of the record. */
+const binaryHeaders = { type: 'object', required: ['ce_type'], properties: sharedHeaders };
 
 /** The contract and the consumers have to agree on who receives an event. */
 function checkReceivers(root: string, { name, type, receivedBy }: DescribedEvent): void {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * What travels with an event as CloudEvents 1.0 Kafka headers (binary mode); the value is `data` as JSON, or bytes that
- * the event defines itself.
+ * What travels with an event as CloudEvents 1.0 Kafka headers (binary mode) with `data` as JSON as the value; of a
+ * binary event the type only, with bytes that the event defines itself.
  */
 export interface EventDefinition<T = unknown> {
   /** `ce_type`; a changed meaning gets a new version suffix. */
@@ -17,6 +17,8 @@ export interface EventDefinition<T = unknown> {
 
 /** An event whose value is no JSON. */
 export interface BinaryEvent {
+  /** The service that publishes it, which its records do not name. */
+  source: string;
   /**
    * For how many small events a value counts where events are handled together, so that memory stays bounded. Reads no
    * more than its start and throws nothing; the schema checks what is said there.

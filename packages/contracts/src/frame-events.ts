@@ -71,9 +71,10 @@ export const segmentProduced = defineEvent({
     }
   }),
   binary: {
+    source: 'inference',
     load: loadOfSegment,
     description:
-      'Version, job, attempt, numbers, heads and objects of the frames, and a CRC-32 of all of it ' +
+      'Version, job, attempt, heads and objects of the frames, and a CRC-32 of all of it ' +
       '(`packages/contracts/src/segments/frame-segment.ts`)',
   },
   doc: {

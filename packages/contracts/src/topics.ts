@@ -38,8 +38,8 @@ export const consumerGroups = {
  * asks the group first.
  */
 export const groupFeatures = {
-  /** `vision.frame.segment.v1`; of the group `results-frames`. */
-  frameSegments: 'frame-segments-1',
+  /** `vision.frame.segment.v1` of form 2; of the group `results-frames`. Form 1 was in no release. */
+  frameSegments: 'frame-segments-2',
 } as const;
 
 export interface TopicDefinition {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
-import type { EventDefinition } from '@vision/contracts/envelope';
+import type { BinaryEvent, EventDefinition } from '@vision/contracts/envelope';
 
 /** An event on its way out. */
 export interface OutgoingEvent {
@@ -11,11 +11,11 @@ export interface OutgoingEvent {
   partition?: number | undefined;
   /** `ce_type`. */
   type: string;
-  /** `ce_source`: the service. */
+  /** `ce_source`: the service. A binary event does not carry it. */
   source: string;
   /** Sent as JSON; the bytes of a binary event as they are. */
   data: unknown;
-  /** `ce_id`; a fresh one when left out. A repeat of the same fact must repeat the id. */
+  /** `ce_id`; a fresh one when left out, none for a binary event. A repeat of the same fact must repeat the id. */
   id?: string;
   /** When the fact happened; now when left out. */
   time?: Date;
@@ -30,34 +30,49 @@ export interface EventHeaders {
 }
 
 /**
- * CloudEvents 1.0, Kafka protocol binding, binary content mode: attributes in headers; `data` is the value, as JSON or
- * the bytes that it is. A binary event leaves out what CloudEvents need not have: of segments of a frame or two such
- * headers would be a quarter of the topic. Its time is that of its record, and its type says what the bytes are.
+ * CloudEvents 1.0, Kafka protocol binding, binary content mode: attributes in headers; `data` is the value as JSON.
+ *
+ * A binary event is no CloudEvent: its only header is the type, from which source and content type follow. The time is
+ * that of the record, and key and offset name it. Of segments of a frame or two, full headers would be a third of the
+ * topic.
  */
 export function toMessage(event: OutgoingEvent, headers: Record<string, string> = {}): Message {
-  const { data, time } = event;
+  const { data } = event;
   const isBinary = data instanceof Uint8Array;
   return {
     key: event.key,
     ...(event.partition === undefined ? {} : { partition: event.partition }),
     value: isBinary ? Buffer.from(data) : JSON.stringify(data),
-    headers: {
-      ...headers,
-      ce_specversion: '1.0',
-      ce_id: event.id ?? randomUUID(),
-      ce_source: event.source,
-      ce_type: event.type,
-      ...(isBinary && !time ? {} : { ce_time: (time ?? new Date()).toISOString() }),
-      ...(isBinary ? {} : { 'content-type': 'application/json' }),
-    },
+    headers: { ...headers, ...(isBinary ? binaryHeaders(event) : jsonHeaders(event)) },
   };
 }
 
-/** Reads the event attributes of a record; undefined when one that is required is missing. */
-export function readHeaders(message: Pick<KafkaMessage, 'headers' | 'timestamp'>): EventHeaders | undefined {
-  const id = headerText(message.headers, 'ce_id');
+const jsonHeaders = ({ type, source, id, time }: OutgoingEvent) => ({
+  ce_specversion: '1.0',
+  ce_id: id ?? randomUUID(),
+  ce_source: source,
+  ce_type: type,
+  ce_time: (time ?? new Date()).toISOString(),
+  'content-type': 'application/json',
+});
+
+const binaryHeaders = ({ type, id, time }: OutgoingEvent) => ({
+  ce_type: type,
+  ...(id !== undefined && { ce_id: id }),
+  ...(time && { ce_time: time.toISOString() }),
+});
+
+/**
+ * Reads the event attributes of a record; undefined when one that is required is missing. What a binary event leaves
+ * out follows from its definition and its record.
+ */
+export function readHeaders(
+  message: Pick<KafkaMessage, 'headers' | 'timestamp' | 'key' | 'offset'>,
+  binary?: BinaryEvent,
+): EventHeaders | undefined {
   const type = headerText(message.headers, 'ce_type');
-  const source = headerText(message.headers, 'ce_source');
+  const id = headerText(message.headers, 'ce_id') ?? (binary && `${message.key?.toString()}@${message.offset}`);
+  const source = headerText(message.headers, 'ce_source') ?? binary?.source;
   if (!id || !type || !source) return undefined;
   const time = new Date(headerText(message.headers, 'ce_time') ?? Number(message.timestamp));
   return { id, type, source, time: Number.isNaN(time.getTime()) ? new Date(Number(message.timestamp)) : time };

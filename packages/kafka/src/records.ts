@@ -37,7 +37,8 @@ export function endOfChunk(
 
 /** Reads a record by the definition of its type; one without is passed over. */
 export function decodeRecord(byType: ByType, message: KafkaMessage): Decoded {
-  const headers = readHeaders(message);
+  const definition = byType.get(headerText(message.headers, 'ce_type') ?? '');
+  const headers = readHeaders(message, definition?.binary);
   if (!headers)
     return {
       message,
@@ -45,7 +46,6 @@ export function decodeRecord(byType: ByType, message: KafkaMessage): Decoded {
       problem: { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' },
     };
   const known = { message, type: headers.type, id: headers.id };
-  const definition = byType.get(headers.type);
   if (!definition) return known;
   const read = readData(definition, message.value);
   if (!read) return { ...known, problem: { reason: 'invalid_json', detail: 'the value is not JSON' } };

@@ -48,7 +48,7 @@ test('binary events are read from their bytes, and count in chunks for as much a
     type: 'test.weight.v1',
     topic,
     schema: z.instanceof(Uint8Array).transform((bytes) => bytes[0] ?? 0),
-    binary: { load: (bytes) => bytes[0] ?? 1, description: 'What it weighs' },
+    binary: { source: 'test', load: (bytes) => bytes[0] ?? 1, description: 'What it weighs' },
   });
   const weights = [4, 4, 1, 200, 3, 7, 1];
   await producer().publishBatch(

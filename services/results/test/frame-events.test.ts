@@ -9,7 +9,7 @@ import { topics } from '@vision/contracts/topics';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
 import { createConsumer } from '@vision/kafka/consumer';
 import type { EventConsumer } from '@vision/kafka/consumer';
-import { listDlq } from '@vision/kafka/dlq';
+import { listDlq, replayDlq } from '@vision/kafka/dlq';
 import { on } from '@vision/kafka/subscription';
 import { rememberTables } from '@vision/shared/testing/lost-commits';
 import { until } from '@vision/shared/testing/until';
@@ -140,6 +140,23 @@ test('frames in segments are stored, and a segment that cannot be read is put as
   ]);
   expect(letters[0]?.detail).toContain('its checksum is wrong');
   expect(letters[0]?.value).toBe(`base64:${damaged.toString('base64')}`);
+});
+
+test('a segment as workers publish it needs no header but its type, and one that is put aside can be replayed', async () => {
+  const task = newTaskId();
+  const { kafka, producer } = results;
+  const publish = (data: Uint8Array) =>
+    producer.publishBatch([{ ...segmentProduced, key: task, source: 'inference', data }]);
+  const good = encodeFrameSegment([frame(task, 0), frame(task, 1)]);
+  await publish(good);
+  await publish(good.subarray(0, -1));
+  await publish(encodeFrameSegment([frame(task, 2)]));
+  await until(async () => (await storedSeqs(task)).length === 3);
+  const ofTask = async () => (await listDlq(kafka.client, topics.frames)).filter(({ key }) => key === task);
+  expect(await ofTask()).toMatchObject([{ type: segmentProduced.type, reason: 'invalid_data', eventId: undefined }]);
+  await replayDlq(kafka.client, topics.frames);
+  await until(async () => (await ofTask()).length === 2);
+  expect(await storedSeqs(task)).toEqual([0, 1, 2]);
 });
 
 test('while the database is away the consumer waits, and nothing is lost', async () => {

@@ -32,11 +32,21 @@ export interface BodyParts {
  * Opens what `encodeBody` wrote; `counts` says how many objects each frame has (`FrameHead`).
  * @throws SegmentDamagedError for anything else.
  */
-export function decodeBody(bytes: Buffer, counts: readonly number[]): BodyParts {
-  const reader = new ByteReader(unpack(bytes));
+export const decodeBody = (bytes: Buffer, counts: readonly number[]): BodyParts =>
+  readBody(new ByteReader(unpack(bytes)), counts, (words) => words);
+
+/**
+ * Reads what `writeBody` wrote; `wordsOf` makes the words of the JSON that stands for them.
+ * @throws SegmentDamagedError for anything else.
+ */
+export function readBody(
+  reader: ByteReader,
+  counts: readonly number[],
+  wordsOf: (json: unknown) => unknown,
+): BodyParts {
   const form = fixedPoints[reader.byte()];
   if (!form) throw new SegmentDamagedError('its numbers have an unknown form');
-  const words = readWords(reader.block());
+  const words = readWords(reader.block(), wordsOf);
   const texts = new Map(words.texts);
   const inColumns = counts.map((count, index) => (texts.has(index) ? 0 : count));
   if (inColumns.some((count) => count < 0)) throw new SegmentDamagedError('a frame has less than no objects');
@@ -80,9 +90,9 @@ export function objectsIn(parts: BodyParts, index: number): FrameObjects {
   return objects;
 }
 
-function readWords(block: Buffer): Words {
+function readWords(block: Buffer, wordsOf: (json: unknown) => unknown): Words {
   try {
-    const words: unknown = JSON.parse(block.toString('utf8'));
+    const words = wordsOf(JSON.parse(block.toString('utf8')));
     if (isWords(words)) return words;
   } catch (error) {
     throw new SegmentDamagedError('its words cannot be read', { cause: error });

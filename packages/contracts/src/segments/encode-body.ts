@@ -34,6 +34,15 @@ export interface EncodedBody {
  * object of the same track; objects that do not fit that form exactly are kept as text, a frame at a time.
  */
 export function encodeBody(frames: readonly FrameObjects[], effort: Effort): EncodedBody {
+  const { content, labels, texts } = writeBody(frames, (words) => JSON.stringify(words));
+  return { bytes: pack(content, effort), labels, texts: texts.map(([, text]) => text) };
+}
+
+/** What `encodeBody` packs, with its words as text of any form. */
+export function writeBody(
+  frames: readonly FrameObjects[],
+  textOfWords: (words: Words) => string,
+): Pick<Words, 'labels' | 'texts'> & { content: Buffer } {
   const form = formOf(frames);
   const writer = new BodyWriter(form.integers);
   frames.forEach((objects, frame) => {
@@ -43,7 +52,7 @@ export function encodeBody(frames: readonly FrameObjects[], effort: Effort): Enc
     else writer.addObjects(objects, start, frame);
   });
   const { labels, texts } = writer.words();
-  return { bytes: pack(writer.written(form.number), effort), labels, texts: texts.map(([, text]) => text) };
+  return { content: writer.written(form.number, textOfWords), labels, texts };
 }
 
 interface Form {
@@ -167,10 +176,10 @@ class BodyWriter {
     state.d = d;
   }
 
-  written(form: number): Buffer {
+  written(form: number, textOfWords: (words: Words) => string): Buffer {
     const out = new ByteWriter();
     out.byte(form);
-    out.block(Buffer.from(JSON.stringify(this.words())));
+    out.block(Buffer.from(textOfWords(this.words())));
     for (const column of [this.#places, this.#newTracks, this.#labelCodes]) out.block(column.written());
     for (const column of [this.#scores, this.#a, this.#b, this.#c, this.#d]) column.writeTo(out);
     return out.written();

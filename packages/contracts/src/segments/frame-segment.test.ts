@@ -5,7 +5,7 @@ import type { TrackedObject } from '../detection.ts';
 import { frameData } from '../frame-data.ts';
 import type { FrameData } from '../frame-data.ts';
 import { segmentProduced } from '../frame-events.ts';
-import { SegmentDamagedError } from './bytes.ts';
+import { ByteReader, ByteWriter, SegmentDamagedError } from './bytes.ts';
 import {
   decodeFrameSegment,
   encodeFrameSegment,
@@ -92,6 +92,19 @@ test('a segment says for how many frames it counts before it is unpacked', () =>
   expect(loadOfSegment(Buffer.alloc(0))).toBe(1);
 });
 
+test('a record of one frame is small, and many frames that are alike are compressed', () => {
+  const alone = frame(1_000, [person('a1-1'), person('a1-2'), person('a1-3', 'car')], {
+    frame_time_ms: 1_773_565_206_200,
+    is_live: true,
+  });
+  expect(encodeFrameSegment([alone]).length).toBeLessThanOrEqual(160);
+  const crowd = Array.from({ length: 20 }, (_, track) => person(String(track)));
+  const many = Array.from({ length: 100 }, (_, seq) => frame(seq, crowd));
+  const segment = encodeFrameSegment(many);
+  expect(segment.length).toBeLessThan(10 * many.length);
+  expect(decodeFrameSegment(segment).frames).toEqual(many);
+});
+
 const withChecksum = (content: Uint8Array) => {
   const checksum = Buffer.alloc(4);
   checksum.writeUInt32BE(crc32(content));
@@ -104,6 +117,12 @@ test('whatever is changed in a segment, it is refused or holds frames that could
     frame(4, [{ ...person('1'), score: 1 / 3 }], { is_live: true }),
     frame(9, [], { is_live: true }),
   ]);
+  const crowd = Array.from({ length: 20 }, (_, track) => person(String(track)));
+  const compressed = encodeFrameSegment(Array.from({ length: 30 }, (_, seq) => frame(seq, crowd)));
+  for (const segment of [whole, compressed]) changeAtRandom(segment);
+});
+
+function changeAtRandom(whole: Buffer) {
   const change = fc.record({ at: fc.nat(whole.length - 1), value: fc.nat(255), isCut: fc.boolean() });
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), fc.boolean(), (changes, isForged) => {
@@ -127,6 +146,28 @@ test('whatever is changed in a segment, it is refused or holds frames that could
     }),
     { numRuns: 800 },
   );
+}
+
+test('a content that unpacks to something else than its header says is refused', () => {
+  const crowd = Array.from({ length: 20 }, (_, track) => person(String(track)));
+  const whole = encodeFrameSegment(Array.from({ length: 30 }, (_, seq) => frame(seq, crowd)));
+  const reader = new ByteReader(whole);
+  for (let at = 0; at < 19; at += 1) reader.byte();
+  for (let numbers = 0; numbers < 2; numbers += 1) reader.unsigned();
+  const at = whole.length - reader.left();
+  const saying = (length: number) => {
+    const out = new ByteWriter();
+    out.unsigned(length);
+    const rest = new ByteReader(whole.subarray(at));
+    rest.unsigned();
+    const content = whole.subarray(whole.length - rest.left(), -4);
+    return withChecksum(Buffer.concat([whole.subarray(0, at), out.written(), content]));
+  };
+  const length = reader.unsigned();
+  expect(decodeFrameSegment(saying(length)).frames).toHaveLength(30);
+  expect(() => decodeFrameSegment(saying(length - 1))).toThrow('it cannot be decompressed');
+  expect(() => decodeFrameSegment(saying(length + 1))).toThrow('another length than it says');
+  expect(() => decodeFrameSegment(saying(2 ** 40))).toThrow('its content says that it has');
 });
 
 test('a few bytes that stand for many are refused before they are unpacked', () => {
@@ -154,7 +195,7 @@ test.each([
 test('bytes that are no segment are refused with the reason', () => {
   expect(() => decodeFrameSegment(Buffer.alloc(0))).toThrow('it ends too early');
   expect(() => decodeFrameSegment(Buffer.alloc(40))).toThrow('its checksum is wrong');
-  expect(() => decodeFrameSegment(withChecksum(Buffer.from([2, 0, 0])))).toThrow('its version is 2');
+  expect(() => decodeFrameSegment(withChecksum(Buffer.from([1, 0, 0])))).toThrow('its version is 1');
   expect(segmentProduced.schema.safeParse(null).success).toBe(false);
   expect(segmentProduced.schema.safeParse({ job_id: JOBS[0] }).success).toBe(false);
 });

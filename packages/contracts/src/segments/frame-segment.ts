@@ -3,12 +3,9 @@ import type { TrackedObject } from '../detection.ts';
 import { frameData } from '../frame-data.ts';
 import type { FrameData } from '../frame-data.ts';
 import { ByteReader, ByteWriter, SegmentDamagedError } from './bytes.ts';
-import { decodeBody, objectsIn } from './decode-body.ts';
-import type { FrameObjects } from './encode-body.ts';
-import { encodeBody } from './encode-body.ts';
-import { decodeHeads, encodeHeads } from './head.ts';
-import type { FrameHead } from './head.ts';
-import { packedLength, unpackedLength } from './pack.ts';
+import { compress, decompress } from './pack.ts';
+import { readContentHeads, readContentObjects, writeContent } from './segment-content.ts';
+import type { ContentHead } from './segment-content.ts';
 
 /** Frames of one attempt of a job, in the order of their numbers. */
 export interface FrameSegment {
@@ -23,13 +20,14 @@ export const segmentBounds = {
   frames: 512,
   /** Of `sizeOf` all frames: a frame with as many objects as the contract allows fits. */
   size: 4 * 1024 * 1024,
-  /** Of heads and body, each unpacked. */
+  /** Of heads and objects together, unpacked. */
   bytes: 4 * 1024 * 1024,
   /** Of numbers of frames, attempts and sides of images, which receivers store as 32 bits. */
   number: 2 ** 31 - 1,
 } as const;
 
-const VERSION = 1;
+/** No release wrote form 1. */
+const VERSION = 2;
 const ID_BYTES = 16;
 const CHECKSUM_BYTES = 4;
 /** About what a frame and an object take as JSON, without labels and tracks. */
@@ -41,41 +39,42 @@ const MOST_BYTES_OF_SIZE = 8;
 const USUAL_SIZE = 2_048;
 /** `is_live` of all frames, by its number in the header. */
 const LIVENESS = [undefined, false, true] as const;
+/** Added to it when the content is compressed. */
+const COMPRESSED = 4;
 
 /** What stands before the frames, and says how much they are before anything is unpacked. */
 interface Header {
   jobId: string;
   attempt: number;
   isLive: boolean | undefined;
-  firstSeq: number;
-  lastSeq: number;
   frames: number;
   size: number;
+  /** Length of the content when it is unpacked; undefined when it is not compressed. */
+  unpacked: number | undefined;
 }
 
 /**
  * Frames as the bytes of one `vision.frame.segment.v1`. They have to belong together as `splitIntoFrameSegments` cuts
  * them; frames come back exactly as they are.
  *
- * The value is: version (1 byte), job id (16), attempt, liveness, first number, what the last number is larger,
- * number of frames, size (whole numbers of variable length); heads, body (each with its length before it, packed as
- * results stores them, positions all 0); CRC-32 of all that (4 bytes).
+ * The value is: version (1 byte), job id (16), liveness and whether the content is compressed (1), attempt, number of
+ * frames, size and, of a compressed content, its length (whole numbers of variable length); the content; CRC-32 of all
+ * that (4 bytes).
  */
 export function encodeFrameSegment(frames: readonly FrameData[]): Buffer {
-  const [first, last] = [frames[0], frames.at(-1)];
-  if (!first || !last) throw new Error('a segment holds one frame at least');
+  const [first] = frames;
+  if (!first) throw new Error('a segment holds one frame at least');
+  const content = writeContent(frames);
+  const compressed = compress(content, 'fast');
   const out = new ByteWriter();
   out.byte(VERSION);
   out.bytes(Buffer.from(first.job_id.replaceAll('-', ''), 'hex'));
+  out.byte(LIVENESS.indexOf(first.is_live) + (compressed ? COMPRESSED : 0));
   out.unsigned(first.attempt);
-  out.byte(LIVENESS.indexOf(first.is_live));
-  out.unsigned(first.seq);
-  out.unsigned(last.seq - first.seq);
   out.unsigned(frames.length);
   out.unsigned(frames.reduce((sum, frame) => sum + sizeOf(frame), 0));
-  out.block(encodeHeads(frames.map(headOf), 'fast'));
-  const objects = frames.map((frame) => frame.objects);
-  out.block(encodeBody(objects, 'fast').bytes);
+  if (compressed) out.unsigned(content.length);
+  out.bytes(compressed ?? content);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(out.written()));
   out.bytes(checksum);
@@ -128,16 +127,14 @@ export function decodeFrameSegment(value: Uint8Array): FrameSegment {
   if (bytes.length < CHECKSUM_BYTES) throw new SegmentDamagedError('it ends too early');
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   if (crc32(content) !== bytes.readUInt32BE(content.length)) throw new SegmentDamagedError('its checksum is wrong');
-  const reader = new ByteReader(content);
-  const header = readHeader(reader);
+  const start = new ByteReader(content);
+  const header = readHeader(start);
   if (header.frames < 1 || header.frames > segmentBounds.frames || header.size > segmentBounds.size)
     throw new SegmentDamagedError(`it says that it has ${header.frames} frames and a size of ${header.size}`);
-  const most = Math.min(segmentBounds.bytes, MOST_BYTES_OF_SIZE * header.size);
-  const heads = decodeHeads(boundedBlock(reader, most));
-  const body = boundedBlock(reader, most);
-  if (reader.left() > 0) throw new SegmentDamagedError('something follows the objects');
+  const reader = new ByteReader(unpackedContent(content.subarray(content.length - start.left()), header));
+  const heads = readContentHeads(reader, header.frames);
   assertHeads(heads, header);
-  const frames = parseFrames(heads, body, header);
+  const frames = parseFrames(heads, readContentObjects(reader, heads), header);
   if (frames.reduce((sum, frame) => sum + sizeOf(frame), 0) !== header.size)
     throw new SegmentDamagedError('it has another size than it says');
   return { job_id: header.jobId, attempt: header.attempt, frames };
@@ -159,88 +156,65 @@ function readHeader(reader: ByteReader): Header {
   if (version !== VERSION) throw new SegmentDamagedError(`its version is ${version}`);
   const id = Buffer.from(Array.from({ length: ID_BYTES }, () => reader.byte())).toString('hex');
   const jobId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  const attempt = reader.unsigned();
-  const liveness = reader.byte();
-  if (liveness >= LIVENESS.length) throw new SegmentDamagedError('it does not say whether it is of a live stream');
-  const firstSeq = reader.unsigned();
-  const lastSeq = firstSeq + reader.unsigned();
+  const form = reader.byte();
+  const isLive = LIVENESS[form % COMPRESSED];
+  if (form % COMPRESSED >= LIVENESS.length || form >= 2 * COMPRESSED)
+    throw new SegmentDamagedError('its form is unknown');
   return {
     jobId,
-    attempt,
-    isLive: LIVENESS[liveness],
-    firstSeq,
-    lastSeq,
+    attempt: reader.unsigned(),
+    isLive,
     frames: reader.unsigned(),
     size: reader.unsigned(),
+    unpacked: form >= COMPRESSED ? reader.unsigned() : undefined,
   };
 }
 
-/** A packed part; what it says that it unpacks to is bounded, and `unpack` goes no further than that. */
-function boundedBlock(reader: ByteReader, most: number): Buffer {
-  const block = reader.block();
-  if (block.length < packedLength(0)) throw new SegmentDamagedError('it ends too early');
-  const length = unpackedLength(block);
-  if (length > most) throw new SegmentDamagedError(`a part says that it has ${length} bytes`);
-  return block;
+/** Bounded by the size in the header: nothing is unpacked that says that it is larger, nor beyond what it says. */
+function unpackedContent(content: Buffer, { size, unpacked }: Header): Buffer {
+  const length = unpacked ?? content.length;
+  if (length > Math.min(segmentBounds.bytes, MOST_BYTES_OF_SIZE * size))
+    throw new SegmentDamagedError(`its content says that it has ${length} bytes`);
+  if (unpacked === undefined) return content;
+  const whole = decompress(content, unpacked);
+  if (whole.length !== unpacked) throw new SegmentDamagedError('its content has another length than it says');
+  return whole;
 }
 
-/** The heads are those that the header speaks of, and say how many objects there are before any is made. */
-function assertHeads(heads: readonly FrameHead[], { attempt, firstSeq, lastSeq, frames, size }: Header): void {
-  const isNamed = heads.length === frames && heads[0]?.seq === firstSeq && heads.at(-1)?.seq === lastSeq;
-  if (!isNamed) throw new SegmentDamagedError('its frames are not those that it names');
+/** The heads are in order and bounded, and say how many objects there are before any is made. */
+function assertHeads(heads: readonly ContentHead[], { attempt, size }: Header): void {
   let least = 0;
   let before = -1;
-  for (const head of heads) {
-    if (head.attempt !== attempt || head.position !== 0) throw new SegmentDamagedError('a head is of something else');
-    if (head.seq <= before) throw new SegmentDamagedError('its frames are out of order');
-    if (Math.max(head.seq, head.attempt, head.width, head.height) > segmentBounds.number)
+  for (const { seq, width, height, objects } of heads) {
+    if (seq <= before) throw new SegmentDamagedError('its frames are out of order');
+    if (Math.max(seq, attempt, width, height) > segmentBounds.number)
       throw new SegmentDamagedError('a number is too large');
-    before = head.seq;
-    least += FRAME_SIZE + OBJECT_SIZE * head.objects;
-    if (head.objects < 0 || least > size) throw new SegmentDamagedError('it has more objects than it says');
+    before = seq;
+    least += FRAME_SIZE + OBJECT_SIZE * objects;
+    if (objects < 0 || least > size) throw new SegmentDamagedError('it has more objects than it says');
   }
 }
 
-function parseFrames(heads: readonly FrameHead[], body: Buffer, { jobId, isLive }: Header): FrameData[] {
-  const counts = heads.map(({ objects }) => objects);
-  const parts = decodeBody(body, counts);
-  return heads.map((head, index) => {
-    const objects = objectsOf(objectsIn(parts, index));
-    if (objects.length !== head.objects) throw new SegmentDamagedError('a frame has another number of objects');
+function parseFrames(
+  heads: readonly ContentHead[],
+  objects: readonly (readonly unknown[])[],
+  { jobId, attempt, isLive }: Header,
+): FrameData[] {
+  return heads.map(({ seq, frameTimeMs, width, height }, index) => {
     const { success, data, error } = frameData.safeParse({
       job_id: jobId,
-      attempt: head.attempt,
-      seq: head.seq,
-      frame_time_ms: head.frameTimeMs,
+      attempt,
+      seq,
+      frame_time_ms: frameTimeMs,
       ...(isLive === undefined ? {} : { is_live: isLive }),
-      image: { width: head.width, height: head.height },
-      objects,
+      image: { width, height },
+      objects: objects[index],
     });
     if (success) return data;
     const [first] = error.issues;
-    throw new SegmentDamagedError(`frame ${head.seq} is none: ${first?.path.join('.')}: ${first?.message}`);
+    throw new SegmentDamagedError(`frame ${seq} is none: ${first?.path.join('.')}: ${first?.message}`);
   });
 }
-
-/** Objects that are no columns are kept as text; what the text says is checked as everything else. */
-function objectsOf(objects: FrameObjects): readonly unknown[] {
-  if (typeof objects !== 'string') return objects;
-  try {
-    return objects.split('\n').map((line) => JSON.parse(line) as unknown);
-  } catch (error) {
-    throw new SegmentDamagedError('the text of an object is none', { cause: error });
-  }
-}
-
-const headOf = ({ seq, attempt, frame_time_ms: frameTimeMs, image, objects }: FrameData): FrameHead => ({
-  seq,
-  position: 0,
-  attempt,
-  frameTimeMs,
-  width: image.width,
-  height: image.height,
-  objects: objects.length,
-});
 
 /** About the length of a frame as JSON; never less than what labels and tracks have in it. */
 function sizeOf({ objects }: Pick<FrameData, 'objects'>): number {

@@ -38,15 +38,20 @@ export function encodeHeads(heads: readonly FrameHead[], effort: Effort): Buffer
     heads.forEach((head, at) => {
       values[at] = columnOf(head);
     });
-    const areExact = haveDifferences(values);
-    out.byte(areExact ? DIFFERENCES : VALUES);
-    let before = 0;
-    for (const value of values) {
-      out.signed(value - before);
-      if (areExact) before = value;
-    }
+    writeColumn(out, values);
   }
   return pack(out.written(), effort);
+}
+
+/** Writes whole numbers, one of each frame; `readColumn` reads them again. */
+export function writeColumn(out: ByteWriter, values: Float64Array): void {
+  const areExact = haveDifferences(values);
+  out.byte(areExact ? DIFFERENCES : VALUES);
+  let before = 0;
+  for (const value of values) {
+    out.signed(value - before);
+    if (areExact) before = value;
+  }
 }
 
 /** Whether every number differs from the one before by a number that is exact. */
@@ -87,7 +92,7 @@ export function decodeHeads(bytes: Buffer): FrameHead[] {
   return heads;
 }
 
-function readColumn(reader: ByteReader, count: number): Float64Array {
+export function readColumn(reader: ByteReader, count: number): Float64Array {
   const addsUp = reader.byte() === DIFFERENCES;
   const values = new Float64Array(count);
   let before = 0;

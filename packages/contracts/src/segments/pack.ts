@@ -21,16 +21,21 @@ export type Effort = keyof typeof EFFORTS;
 /** Bytes with a header (format, length, checksum), compressed when that makes them smaller. */
 export function pack(content: Buffer, effort: Effort): Buffer {
   if (content.length > MAX_UNPACKED_BYTES) throw new Error(`${content.length} bytes are too many for a segment`);
-  const { level, fromBytes } = EFFORTS[effort];
   const header = Buffer.alloc(HEADER_BYTES);
-  const params = { [constants.ZSTD_c_compressionLevel]: level };
-  const compressed = content.length > fromBytes ? zstdCompressSync(content, { params }) : content;
-  const isSmaller = compressed.length < content.length;
+  const compressed = compress(content, effort);
   header.writeUInt8(FORMAT, 0);
-  header.writeUInt8(isSmaller ? ZSTD : PLAIN, 1);
+  header.writeUInt8(compressed ? ZSTD : PLAIN, 1);
   header.writeUInt32BE(content.length, 2);
   header.writeUInt32BE(crc32(content), 6);
-  return Buffer.concat([header, isSmaller ? compressed : content]);
+  return Buffer.concat([header, compressed ?? content]);
+}
+
+/** The bytes compressed; undefined when that does not make them smaller, or is not worth it. */
+export function compress(content: Buffer, effort: Effort): Buffer | undefined {
+  const { level, fromBytes } = EFFORTS[effort];
+  if (content.length <= fromBytes) return undefined;
+  const compressed = zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+  return compressed.length < content.length ? compressed : undefined;
 }
 
 /**
@@ -83,7 +88,8 @@ export const unpackedLength = (packed: Buffer): number => packed.readUInt32BE(2)
 /** How many bytes there are when so many are packed without compression. */
 export const packedLength = (bytes: number): number => HEADER_BYTES + bytes;
 
-function decompress(payload: Buffer, length: number): Buffer {
+/** What was compressed, of at most so many bytes. @throws SegmentDamagedError for anything else or longer */
+export function decompress(payload: Buffer, length: number): Buffer {
   try {
     return zstdDecompressSync(payload, { maxOutputLength: Math.max(1, length) });
   } catch (error) {

@@ -6,7 +6,8 @@ import { encodeFrameSegment, fitsSegment, splitIntoFrameSegments } from '@vision
 interface FrameEvent {
   topic: string;
   type: string;
-  id: string;
+  /** A segment has none: its job and numbers, which are in it, name it. */
+  id?: string;
   data: FrameData | Uint8Array;
 }
 
@@ -21,11 +22,10 @@ export const singly = (frames: readonly FrameData[]): FrameEvent[] =>
 
 /** Frames in as few segments as hold them; one that is too large for a segment is an event of its own. */
 export const inSegments = (frames: readonly FrameData[]): FrameEvent[] =>
-  splitIntoFrameSegments(frames).flatMap((run) => (fitsSegment(run) ? segmentOf(run) : singly(run)));
+  splitIntoFrameSegments(frames).flatMap((run) => (fitsSegment(run) ? [segmentOf(run)] : singly(run)));
 
-function segmentOf(run: FrameData[]): FrameEvent[] {
-  const [first, last] = [run[0], run.at(-1)];
-  if (!first || !last) return [];
-  const id = `${first.job_id}/${first.seq}-${last.seq}`;
-  return [{ topic: segmentProduced.topic, type: segmentProduced.type, id, data: encodeFrameSegment(run) }];
-}
+const segmentOf = (run: FrameData[]): FrameEvent => ({
+  topic: segmentProduced.topic,
+  type: segmentProduced.type,
+  data: encodeFrameSegment(run),
+});

@@ -98,9 +98,13 @@ export class ByteReader {
     return (first & SIGN) === 0 ? size : -size;
   }
 
-  /** Not copied. */
+  /** With its length before it; not copied. */
   block(): Buffer {
-    const length = this.unsigned();
+    return this.bytes(this.unsigned());
+  }
+
+  /** So many bytes; not copied. */
+  bytes(length: number): Buffer {
     const block = this.#bytes.subarray(this.#at, this.#at + length);
     if (block.length !== length) throw new SegmentDamagedError('it ends too early');
     this.#at += length;

@@ -154,8 +154,9 @@ export function loadOfSegment(value: Uint8Array): number {
 function readHeader(reader: ByteReader): Header {
   const version = reader.byte();
   if (version !== VERSION) throw new SegmentDamagedError(`its version is ${version}`);
-  const id = Buffer.from(Array.from({ length: ID_BYTES }, () => reader.byte())).toString('hex');
-  const jobId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const id = reader.bytes(ID_BYTES).toString('hex');
+  const parts = [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20)];
+  const jobId = parts.join('-');
   const form = reader.byte();
   const isLive = LIVENESS[form % COMPRESSED];
   if (form % COMPRESSED >= LIVENESS.length || form >= 2 * COMPRESSED)

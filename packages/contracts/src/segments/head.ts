@@ -92,13 +92,13 @@ export function decodeHeads(bytes: Buffer): FrameHead[] {
   return heads;
 }
 
-export function readColumn(reader: ByteReader, count: number): Float64Array {
+export function readColumn(reader: ByteReader, count: number): number[] {
   const addsUp = reader.byte() === DIFFERENCES;
-  const values = new Float64Array(count);
+  const values: number[] = [];
   let before = 0;
   for (let at = 0; at < count; at += 1) {
     before = reader.signed() + (addsUp ? before : 0);
-    values[at] = before;
+    values.push(before);
   }
   return values;
 }

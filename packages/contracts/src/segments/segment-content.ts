@@ -31,7 +31,13 @@ const COLUMNS: readonly ((frame: FrameData) => number)[] = [
  */
 export function writeContent(frames: readonly FrameData[]): Buffer {
   const out = new ByteWriter();
-  for (const valueOf of COLUMNS) writeColumn(out, Float64Array.from(frames, valueOf));
+  const values = new Float64Array(frames.length);
+  for (const valueOf of COLUMNS) {
+    frames.forEach((frame, at) => {
+      values[at] = valueOf(frame);
+    });
+    writeColumn(out, values);
+  }
   const objects = frames.map((frame) => frame.objects);
   out.bytes(writeBody(objects, textOfWords).content);
   return Buffer.from(out.written());
@@ -46,7 +52,7 @@ export function readContentHeads(reader: ByteReader, count: number): ContentHead
   const widths = readColumn(reader, count);
   const heights = readColumn(reader, count);
   const objects = readColumn(reader, count);
-  return Array.from(seqs, (seq, at) => ({
+  return seqs.map((seq, at) => ({
     seq,
     frameTimeMs: times[at] ?? 0,
     width: widths[at] ?? 0,

@@ -19,13 +19,13 @@ import { ANY_DELETION_DUE } from './db/deleted-tasks.ts';
 import { ANY_DUE } from './db/jobs.ts';
 import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { auditsOf } from './use-cases/audits.ts';
-import { endWhenReadable } from './use-cases/end-when-readable.ts';
-import { createReconciler, longestPauseMs } from './use-cases/reconcile.ts';
-import { recoverCreates } from './use-cases/recover-creates.ts';
-import { runRetention } from './use-cases/run-retention.ts';
-import { sweepVideosInTurn } from './use-cases/sweep-videos.ts';
-import { tellDueDeletions } from './use-cases/tell-deletions.ts';
+import { auditsOf } from './use-cases/operate/audits.ts';
+import { endWhenReadable } from './use-cases/follow/end-when-readable.ts';
+import { createReconciler, longestPauseMs } from './use-cases/follow/reconcile.ts';
+import { recoverCreates } from './use-cases/create/recover-creates.ts';
+import { runRetention } from './use-cases/retain/run-retention.ts';
+import { sweepVideosInTurn } from './use-cases/retain/sweep-videos.ts';
+import { tellDueDeletions } from './use-cases/retain/tell-deletions.ts';
 
 export interface Background {
   start: () => void;

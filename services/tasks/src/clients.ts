@@ -15,7 +15,7 @@ import { createVideoReader } from './clients/video-reader.ts';
 import type { Config } from './config.ts';
 import { VIDEO_PREFIX } from './domain/video-key.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { VIDEOS } from './use-cases/sweep-videos.ts';
+import { VIDEOS } from './use-cases/retain/sweep-videos.ts';
 
 export type Clients = Pick<
   Deps,

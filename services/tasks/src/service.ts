@@ -31,13 +31,13 @@ import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
-import { questionLimitMs } from './use-cases/answer-time.ts';
-import { createAwaitedEnds } from './use-cases/awaited-ends.ts';
+import { questionLimitMs } from './use-cases/create/answer-time.ts';
+import { createAwaitedEnds } from './use-cases/follow/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
-import { giveBackUnits } from './use-cases/give-back-units.ts';
-import { createPlaces } from './use-cases/places.ts';
-import { createProbeLimits } from './use-cases/probe-limits.ts';
-import { createStopSender } from './use-cases/stop-sender.ts';
+import { giveBackUnits } from './use-cases/create/give-back-units.ts';
+import { createPlaces } from './use-cases/create/places.ts';
+import { createProbeLimits } from './use-cases/create/probe-limits.ts';
+import { createStopSender } from './use-cases/follow/stop-sender.ts';
 
 export interface TasksService extends RunningService {
   /** Known after `start`, as the other port. */

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startUnreachable } from '@vision/shared/testing/full-queue';
 import { until } from '@vision/shared/testing/until';
 import { deadlineHeader } from '@vision/shared/upstream/deadline';
-import { MAX_QUESTION_MS } from '../src/use-cases/answer-time.ts';
+import { MAX_QUESTION_MS } from '../src/use-cases/create/answer-time.ts';
 import { createWorld, patientSettings, startTasks, storedTasks } from './support/system.ts';
 import type { Answer, TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';

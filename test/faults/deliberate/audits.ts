@@ -104,7 +104,7 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit does not look whether the video of a task is there',
-    file: 'services/tasks/src/use-cases/audit-videos.ts',
+    file: 'services/tasks/src/use-cases/operate/audit-videos.ts',
     find: 'has: async (key) => (await store.stat(key)) !== undefined,',
     replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
@@ -114,7 +114,7 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit passes over stored videos that no task has',
-    file: 'services/tasks/src/use-cases/audit-videos.ts',
+    file: 'services/tasks/src/use-cases/operate/audit-videos.ts',
     find: 'await withoutTask(db, keys);',
     replace: '(await withoutTask(db, keys)).slice(keys.length);',
     caughtBy: {

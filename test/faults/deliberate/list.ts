@@ -29,7 +29,7 @@ export const deliberateFaults: DeliberateFault[] = [
   },
   {
     says: 'A commit whose reply was lost is not read back, and the submit does not go on',
-    file: 'services/tasks/src/use-cases/submit-task.ts',
+    file: 'services/tasks/src/use-cases/create/submit-task.ts',
     find: '.catch((error: unknown) => readBack(db, task, error));',
     replace: ';',
     caughtBy: {
@@ -39,7 +39,7 @@ export const deliberateFaults: DeliberateFault[] = [
   },
   {
     says: 'Units that a dead create holds are counted as used when a new one asks',
-    file: 'services/tasks/src/use-cases/assert-accepts-new.ts',
+    file: 'services/tasks/src/use-cases/create/assert-accepts-new.ts',
     find: '(await deps.giveBackUnits(caller.subject)) > 0',
     replace: 'giveBackUnits.length < 0',
     caughtBy: {
@@ -49,7 +49,7 @@ export const deliberateFaults: DeliberateFault[] = [
   },
   {
     says: 'An operator may say not_created of a task whose job the backend shows',
-    file: 'services/tasks/src/use-cases/verify-task.ts',
+    file: 'services/tasks/src/use-cases/operate/verify-task.ts',
     find: 'await refuseAgainstProof(deps, task);',
     replace: 'await deps.inference.stopJob(task.taskId);',
     caughtBy: {

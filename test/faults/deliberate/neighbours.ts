@@ -4,7 +4,7 @@ import type { DeliberateFault } from './deliberate-fault.ts';
 export const neighbourFaults: DeliberateFault[] = [
   {
     says: 'Results is asked about one ended task at a time',
-    file: 'services/tasks/src/use-cases/end-when-readable.ts',
+    file: 'services/tasks/src/use-cases/follow/end-when-readable.ts',
     find: 'const BATCH = 100;',
     replace: 'const BATCH = 1;',
     caughtBy: {
@@ -14,7 +14,7 @@ export const neighbourFaults: DeliberateFault[] = [
   },
   {
     says: 'The reconciler waits for the backend to answer a stop',
-    file: 'services/tasks/src/use-cases/advance-found.ts',
+    file: 'services/tasks/src/use-cases/follow/advance-found.ts',
     find: `  if (verdict.do === 'stop') return repeatStop(deps, task, now);
 `,
     replace: `  if (verdict.do === 'stop') {

@@ -14,7 +14,7 @@ export const outageFaults: DeliberateFault[] = [
   },
   {
     says: 'A refusal of the backend is written down once, whatever the database does',
-    file: 'services/tasks/src/use-cases/apply-submit-outcome.ts',
+    file: 'services/tasks/src/use-cases/create/apply-submit-outcome.ts',
     find: `await throughOutage(() => record(deps, task, { move: 'refuse', reason: outcome.reason }));`,
     replace: `await record(deps, task, { move: 'refuse', reason: outcome.reason });`,
     caughtBy: {
@@ -24,7 +24,7 @@ export const outageFaults: DeliberateFault[] = [
   },
   {
     says: 'A create that the backend has no place for is taken back once, whatever the database does',
-    file: 'services/tasks/src/use-cases/apply-submit-outcome.ts',
+    file: 'services/tasks/src/use-cases/create/apply-submit-outcome.ts',
     find: 'await throughOutage(() => takeBack(deps, task));',
     replace: 'await takeBack(deps, task);',
     caughtBy: {

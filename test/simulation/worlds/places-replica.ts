@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asAppError } from '@vision/contracts/errors';
 import { createLogger } from '@vision/shared/logger';
 import type { PlaceClaim } from '../../../services/tasks/src/db/place-claims.ts';
-import { createAnswerTime } from '../../../services/tasks/src/use-cases/answer-time.ts';
-import { createPlaces } from '../../../services/tasks/src/use-cases/places.ts';
+import { createAnswerTime } from '../../../services/tasks/src/use-cases/create/answer-time.ts';
+import { createPlaces } from '../../../services/tasks/src/use-cases/create/places.ts';
 import type { Stage } from '../world.ts';
 import type { Backend } from './places-backend.ts';
 

@@ -3,8 +3,8 @@ import { taskResultsCompleted } from '@vision/contracts/task-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
-import { noteResultsCompleted } from '../use-cases/note-results-completed.ts';
-import { recordImageCall } from '../use-cases/record-image-call.ts';
+import { noteResultsCompleted } from '../use-cases/follow/note-results-completed.ts';
+import { recordImageCall } from '../use-cases/follow/record-image-call.ts';
 
 /** The events of other services that this one handles. */
 export const subscriptions = (deps: Pick<Deps, 'wakeReconciler'>): Subscription[] => [

@@ -7,11 +7,11 @@ import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
 import { probeAdvice } from '../domain/stream-probe.ts';
 import type { ProbeProblem } from '../domain/stream-probe.ts';
-import { createStreamProbe } from '../use-cases/create-stream-probe.ts';
-import type { StreamProbeDeps } from '../use-cases/create-stream-probe.ts';
+import { createStreamProbe } from '../use-cases/create/create-stream-probe.ts';
+import type { StreamProbeDeps } from '../use-cases/create/create-stream-probe.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { tooManyPerMinute } from '../use-cases/probe-limits.ts';
-import { streamUnreachable } from '../use-cases/probe-stream.ts';
+import { tooManyPerMinute } from '../use-cases/create/probe-limits.ts';
+import { streamUnreachable } from '../use-cases/create/probe-stream.ts';
 import { parseStreamBody, sceneCode, streamUrl } from './stream-body.ts';
 
 const body = z

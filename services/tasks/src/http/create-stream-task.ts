@@ -5,11 +5,11 @@ import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempot
 import type { AppError } from '@vision/contracts/errors';
 import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
-import { countCreate } from '../use-cases/count-create.ts';
-import { createStreamTask } from '../use-cases/create-stream-task.ts';
+import { countCreate } from '../use-cases/create/count-create.ts';
+import { createStreamTask } from '../use-cases/create/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { tooManyPerMinute } from '../use-cases/probe-limits.ts';
-import { streamUnreachable } from '../use-cases/probe-stream.ts';
+import { tooManyPerMinute } from '../use-cases/create/probe-limits.ts';
+import { streamUnreachable } from '../use-cases/create/probe-stream.ts';
 import { parseStreamBody, sceneCode, streamUrl } from './stream-body.ts';
 import { createdReply, createRefusals, createResponses } from './task-view.ts';
 

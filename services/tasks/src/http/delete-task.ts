@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fail } from '@vision/contracts/errors';
 import { exampleTask } from '@vision/contracts/task-view';
 import { route } from '@vision/shared/http/route';
-import { deleteTask } from '../use-cases/delete-task.ts';
+import { deleteTask } from '../use-cases/retain/delete-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { taskParams, taskRefusals } from './task-view.ts';
 

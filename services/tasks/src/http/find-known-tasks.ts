@@ -1,7 +1,7 @@
 import { findKnownTasks as question } from '@vision/contracts/tasks';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { findKnownTasks } from '../use-cases/find-known-tasks.ts';
+import { findKnownTasks } from '../use-cases/follow/find-known-tasks.ts';
 
 export const findKnownTasksRoute = (deps: Pick<Deps, 'db'>) =>
   route(

@@ -1,7 +1,7 @@
 import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { getLiveSnapshot, snapshotRefusals } from '../use-cases/get-live-snapshot.ts';
+import { getLiveSnapshot, snapshotRefusals } from '../use-cases/follow/get-live-snapshot.ts';
 import { taskParams, taskRefusals } from './task-view.ts';
 
 export const getLiveSnapshotRoute = (deps: Pick<Deps, 'db' | 'images' | 'inference'>) =>

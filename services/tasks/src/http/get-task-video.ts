@@ -5,7 +5,7 @@ import { namesTag, readByteRange } from '@vision/shared/http/byte-range';
 import type { ByteRange } from '@vision/shared/http/byte-range';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { findTaskVideo, notAnUpload, videoGone } from '../use-cases/find-task-video.ts';
+import { findTaskVideo, notAnUpload, videoGone } from '../use-cases/follow/find-task-video.ts';
 import { taskParams, taskRefusals } from './task-view.ts';
 
 const headers = z.object({

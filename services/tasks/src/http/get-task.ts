@@ -1,6 +1,6 @@
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { getTask } from '../use-cases/get-task.ts';
+import { getTask } from '../use-cases/follow/get-task.ts';
 import { exampleTask, taskView } from '@vision/contracts/task-view';
 import { taskParams, taskRefusals, toView } from './task-view.ts';
 

@@ -4,13 +4,13 @@ import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { framesToExpect } from '../domain/task.ts';
 import type { VisibleTask } from '../domain/task.ts';
-import { agesOf } from '../use-cases/ages-of.ts';
-import type { AgedTask } from '../use-cases/ages-of.ts';
+import { agesOf } from '../use-cases/operate/ages-of.ts';
+import type { AgedTask } from '../use-cases/operate/ages-of.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { getTask } from '../use-cases/get-task.ts';
-import { listTasksOfAll } from '../use-cases/list-tasks-of-all.ts';
-import { stopTaskAsOperator } from '../use-cases/stop-task.ts';
-import { verifyTask } from '../use-cases/verify-task.ts';
+import { getTask } from '../use-cases/follow/get-task.ts';
+import { listTasksOfAll } from '../use-cases/operate/list-tasks-of-all.ts';
+import { stopTaskAsOperator } from '../use-cases/follow/stop-task.ts';
+import { verifyTask } from '../use-cases/operate/verify-task.ts';
 import { taskRefusals } from './task-view.ts';
 
 export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>

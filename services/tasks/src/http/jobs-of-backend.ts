@@ -2,8 +2,8 @@ import { listJobsOfBackend as listing, stopJobOfBackend as stopping } from '@vis
 import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { listJobsOfBackend } from '../use-cases/list-jobs-of-backend.ts';
-import { stopJobOfBackend } from '../use-cases/stop-job-of-backend.ts';
+import { listJobsOfBackend } from '../use-cases/operate/list-jobs-of-backend.ts';
+import { stopJobOfBackend } from '../use-cases/operate/stop-job-of-backend.ts';
 
 export const listJobsOfBackendRoute = (deps: Pick<Deps, 'db' | 'inference'>) =>
   route(

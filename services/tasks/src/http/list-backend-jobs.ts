@@ -2,7 +2,7 @@ import { listBackendJobs as question } from '@vision/contracts/tasks';
 import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { listBackendJobs } from '../use-cases/list-backend-jobs.ts';
+import { listBackendJobs } from '../use-cases/operate/list-backend-jobs.ts';
 
 export const listBackendJobsRoute = (deps: Pick<Deps, 'db' | 'inference'>) =>
   route(

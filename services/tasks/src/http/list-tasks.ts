@@ -5,7 +5,7 @@ import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { readHistoryCursor } from '../domain/history-cursor.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { listTasks } from '../use-cases/list-tasks.ts';
+import { listTasks } from '../use-cases/follow/list-tasks.ts';
 import { exampleTask } from '@vision/contracts/task-view';
 import { historyEntry, toHistoryEntry } from './task-view.ts';
 

@@ -8,10 +8,10 @@ import { deadLetterRoutes } from '@vision/kafka/http/dead-letter-routes';
 import { republishOutboxRoute } from '@vision/kafka/http/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
-import { scanVideos } from '../use-cases/scan-videos.ts';
-import { auditsOf } from '../use-cases/audits.ts';
-import { describeTask } from '../use-cases/describe-task.ts';
-import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
+import { scanVideos } from '../use-cases/operate/scan-videos.ts';
+import { auditsOf } from '../use-cases/operate/audits.ts';
+import { describeTask } from '../use-cases/follow/describe-task.ts';
+import { listBackendDifferences } from '../use-cases/operate/list-backend-differences.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createStreamProbeRoute } from './create-stream-probe.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
@@ -32,7 +32,7 @@ import { listJobsOfBackendRoute, stopJobOfBackendRoute } from './jobs-of-backend
 import { listTasksRoute } from './list-tasks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { stopTaskRoute } from './stop-task.ts';
-import { decideAboutVideos } from '../use-cases/sweep-videos.ts';
+import { decideAboutVideos } from '../use-cases/retain/sweep-videos.ts';
 
 export const routes = (deps: Deps): Route[] => [
   createStreamTaskRoute(deps),

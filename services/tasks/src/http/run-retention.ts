@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { runRetention as question } from '@vision/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { runRetention } from '../use-cases/run-retention.ts';
-import { sweepAllVideos } from '../use-cases/sweep-videos.ts';
+import { runRetention } from '../use-cases/retain/run-retention.ts';
+import { sweepAllVideos } from '../use-cases/retain/sweep-videos.ts';
 
 const removed = z.object({ tasks: z.int(), videos: z.int(), orphans: z.int(), incomplete_uploads: z.int() });
 

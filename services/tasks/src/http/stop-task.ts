@@ -1,7 +1,7 @@
 import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { stopTask } from '../use-cases/stop-task.ts';
+import { stopTask } from '../use-cases/follow/stop-task.ts';
 import { exampleTask, taskView } from '@vision/contracts/task-view';
 import { taskParams, taskRefusals, toView } from './task-view.ts';
 

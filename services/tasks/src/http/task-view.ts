@@ -9,7 +9,7 @@ import type { AppError } from '@vision/contracts/errors';
 import { idempotencyKeyRefusals } from '@vision/creation/idempotency-key';
 import type { Reply, RouteDefinition } from '@vision/shared/http/route';
 import type { VisibleTask } from '../domain/task.ts';
-import type { Created } from '../use-cases/create-draft.ts';
+import type { Created } from '../use-cases/create/create-draft.ts';
 
 export const historyEntry = taskView
   .extend({

@@ -16,10 +16,10 @@ import type { ResultsClient } from '../clients/results.ts';
 import type { VideoReader } from '../clients/video-reader.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Signals } from '../signals.ts';
-import type { AwaitedEnds } from './awaited-ends.ts';
-import type { Places, PlacesSettings } from './places.ts';
-import type { ProbeLimits } from './probe-limits.ts';
-import type { StopSender } from './stop-sender.ts';
+import type { AwaitedEnds } from './follow/awaited-ends.ts';
+import type { Places, PlacesSettings } from './create/places.ts';
+import type { ProbeLimits } from './create/probe-limits.ts';
+import type { StopSender } from './follow/stop-sender.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {

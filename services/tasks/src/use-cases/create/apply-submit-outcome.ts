@@ -1,0 +1,58 @@
+import { crashPoint } from '@vision/shared/crash-point';
+import { throughOutage } from '@vision/creation/through-outage';
+import { fail } from '@vision/contracts/errors';
+import type { SubmitOutcome } from '@vision/creation/inference/submit';
+import { TaskMovedError } from '../../db/move-task.ts';
+import { findVideoTask } from '../../db/tasks.ts';
+import type { Change } from '../../domain/moves.ts';
+import { isPublic } from '../../domain/task.ts';
+import type { PublicTask, Task, TaskIn } from '../../domain/task.ts';
+import type { SubmitDeps } from '../deps.ts';
+import { moveNow } from '../follow/move-now.ts';
+import { releaseRefunded } from './release-refunded.ts';
+import { takeBack } from './take-back.ts';
+
+/**
+ * Stores the outcome of a submission. When the reconciler or the recovery wrote first (this process was held up,
+ * or the database away), the task is as they say. That nothing was created only this process knows, so an outage does
+ * not keep it from writing that down: the task would wait for an operator.
+ * @throws AppError of the outcome `not_created`, after everything was undone.
+ */
+export async function applyOutcome(
+  deps: SubmitDeps,
+  task: TaskIn<'submitting' | 'resolving'>,
+  outcome: SubmitOutcome,
+): Promise<PublicTask> {
+  try {
+    switch (outcome.outcome) {
+      case 'accepted':
+        return await record(deps, task, { move: 'accept', job: outcome.job });
+      case 'unknown':
+        return await record(deps, task, { move: 'lose_track', reason: outcome.reason });
+      case 'refused': {
+        const refunded = await throughOutage(() => record(deps, task, { move: 'refuse', reason: outcome.reason }));
+        crashPoint('tasks.submit.refused');
+        await releaseRefunded(deps, refunded);
+        return refunded;
+      }
+      case 'not_created':
+        await throughOutage(() => takeBack(deps, task));
+        throw outcome.error;
+    }
+  } catch (error) {
+    if (!(error instanceof TaskMovedError)) throw error;
+    const current = await findVideoTask(deps.db, task.taskId);
+    if (!current || !isPublic(current)) throw fail.sysUnavailable('task_taken_over', error);
+    return current;
+  }
+}
+
+async function record<C extends Change & { move: 'accept' | 'lose_track' | 'refuse' }>(
+  deps: SubmitDeps,
+  task: Task,
+  change: C,
+) {
+  const moved = await moveNow(deps, task, change);
+  crashPoint('tasks.submit.outcome-written');
+  return moved;
+}

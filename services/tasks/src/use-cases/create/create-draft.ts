@@ -1,0 +1,71 @@
+import { insertDraft } from '../../db/tasks.ts';
+import type { NewDraft } from '../../db/tasks.ts';
+import type { Task, VisibleTask } from '../../domain/task.ts';
+import type { CreateRequest, Replay } from './create-key.ts';
+import type { CreateDeps } from '../deps.ts';
+import { holdingLease } from './hold-lease.ts';
+import { handOver } from './submit-task.ts';
+import type { Submission } from './submit-task.ts';
+import { giveUpDraft } from './give-up-draft.ts';
+
+/** What a create answers with. */
+export interface Created {
+  task: VisibleTask;
+  replayed: boolean;
+  /** Processor time that it took to look at the source, milliseconds. */
+  processorMs?: number;
+}
+
+/** Stores the hidden row that everything a create takes hangs on, so that a dead process leaves nothing behind. */
+export async function beginDraft(
+  { db, settings }: CreateDeps,
+  { caller, idempotencyKey, query }: CreateRequest,
+  source: Pick<NewDraft, 'taskId' | 'kind' | 'sourceLabel' | 'objectKey'>,
+): Promise<Task> {
+  const { key: requestKey, sent: requestId } = idempotencyKey;
+  const draft = {
+    ...source,
+    subject: caller.subject,
+    requestId,
+    requestKey,
+    clientRef: query.client_ref,
+    snapshots: query.snapshots ?? caller.snapshots ?? 'off',
+    giveUpAfterS: query.give_up_after_s,
+  };
+  return insertDraft(db, { draft, leaseMs: settings.leaseMs, retentionDays: settings.retentionDays });
+}
+
+/**
+ * Makes a task of a draft: `prepare` checks and commits it, then the backend gets it. Until it is committed every
+ * failure gives the draft and all it holds back; from then on the task stands.
+ */
+export async function finishDraft(
+  deps: CreateDeps,
+  draft: Task,
+  prepare: () => Promise<Submission | Replay>,
+): Promise<Created> {
+  let job: 'sent' | 'unsent' = 'unsent';
+  try {
+    const prepared = await prepareOrGiveUp(deps, draft, prepare);
+    if (prepared.outcome === 'replayed') return { task: prepared.task, replayed: true };
+    job = 'sent';
+    return { ...(await handOver(deps, prepared)), replayed: false };
+  } finally {
+    deps.places.letGo(draft.taskId, job);
+  }
+}
+
+async function prepareOrGiveUp(
+  deps: CreateDeps,
+  draft: Task,
+  prepare: () => Promise<Submission | Replay>,
+): Promise<Submission | Replay> {
+  try {
+    const prepared = await holdingLease(deps, draft, prepare);
+    if (prepared.outcome === 'replayed') await giveUpDraft(deps, draft);
+    return prepared;
+  } catch (error) {
+    await giveUpDraft(deps, draft);
+    throw error;
+  }
+}

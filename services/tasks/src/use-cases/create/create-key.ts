@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CreateStreamQuery } from '@vision/contracts/create-query';
+import { crashPoint } from '@vision/shared/crash-point';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { fail } from '@vision/contracts/errors';
+import type { Caller } from '@vision/shared/http/caller';
+import type { IdempotencyKey } from '@vision/creation/idempotency-key';
+import { findDeleted, isDeletedKey } from '../../db/deleted-tasks.ts';
+import { findKey, freeExpiredKey, insertKey, passKeyOn } from '../../db/idempotency-keys.ts';
+import type { Claim, ClaimTerms, KeyRow } from '../../db/idempotency-keys.ts';
+import { moveTask } from '../../db/move-task.ts';
+import { findVideoTask, findVisibleTask } from '../../db/tasks.ts';
+import { after } from '../../domain/moves.ts';
+import type { Task, VisibleTask } from '../../domain/task.ts';
+import { assertAcceptsNew } from './assert-accepts-new.ts';
+import type { CreateDeps } from '../deps.ts';
+
+/** What every create is asked with before its body. */
+export interface CreateRequest {
+  caller: Caller;
+  idempotencyKey: IdempotencyKey;
+  query: CreateStreamQuery;
+}
+
+/** The key is free and new work is accepted; or another request works on it. */
+type OpenKey = { key: 'new' } | { key: 'in_use' };
+/** The key names a task: the body is only compared with the one that created it. */
+type DoneKey = { key: 'done'; taskId: string; fingerprint: string };
+
+/** Another request with this key has created the task. */
+export interface Replay {
+  outcome: 'replayed';
+  task: VisibleTask;
+}
+
+/** This request has the key and does the work. */
+interface Claimed {
+  outcome: 'claimed';
+  claim: Claim;
+}
+
+const POLL_MS = 150;
+const LABEL = 'fingerprint';
+
+/**
+ * Looks the key up before the body is read. A request with a new key is refused here when new work is not accepted.
+ * @throws AppError not_found when its task was deleted; OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED,
+ * OP-SYS-UNAVAILABLE.
+ */
+export async function openCreate(
+  deps: CreateDeps,
+  { caller, idempotencyKey }: CreateRequest,
+): Promise<OpenKey | DoneKey> {
+  const known = await findKey(deps.db, { subject: caller.subject, key: idempotencyKey.key });
+  if (known && !known.done) return { key: 'in_use' };
+  const task = known && (await namedTask(deps, known));
+  // While it is being submitted it may still turn out that there is no task, and then another request does the work.
+  if (task?.status === 'submitting') return { key: 'in_use' };
+  if (known && task) return { key: 'done', taskId: task.taskId, fingerprint: known.fingerprint };
+  await assertNotDeleted(deps, { subject: caller.subject, key: idempotencyKey.key });
+  await assertAcceptsNew(deps, caller);
+  return { key: 'new' };
+}
+
+/**
+ * Takes the key for the draft of this request, or gives the task that the key stands for. While another request works
+ * on the key this one waits, without a database connection; should that one fail, this one takes the key over.
+ * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after `keyWaitMs`; what keeps
+ * new work out.
+ */
+export async function claimKey(
+  deps: CreateDeps,
+  { caller, idempotencyKey }: CreateRequest,
+  { opened, draft, meaning }: { opened: OpenKey; draft: Task; meaning: string },
+): Promise<Claimed | Replay> {
+  const claim = { subject: caller.subject, key: idempotencyKey.key, taskId: draft.taskId, owner: randomUUID() };
+  const terms = { fingerprint: deps.box.digest(meaning, LABEL), leaseMs: deps.settings.leaseMs };
+  const deadline = performance.now() + deps.settings.keyWaitMs;
+  for (let isAccepted = opened.key === 'new'; ; isAccepted = false) {
+    const holder = await takeKey(deps, claim, terms);
+    if (holder === 'taken') {
+      crashPoint('tasks.create.key-claimed');
+      await assertNotDeleted(deps, claim);
+      // A known key was not asked for this before the body, and during a wait it may have changed.
+      if (!isAccepted) await assertAcceptsNew(deps, caller);
+      return { outcome: 'claimed', claim };
+    }
+    assertSameMeaning(deps, holder, meaning);
+    const task = holder.done ? await namedTask(deps, holder) : undefined;
+    if (task && task.status !== 'submitting') return { outcome: 'replayed', task };
+    if (performance.now() >= deadline) throw fail.sysUnavailable('first_request_still_running');
+    await delay(POLL_MS);
+  }
+}
+
+/**
+ * The task that a key names, as it is now, for a request that means the same.
+ * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE when its time has just run out.
+ */
+export async function replayTask(deps: CreateDeps, opened: DoneKey, meaning: string): Promise<VisibleTask> {
+  assertSameMeaning(deps, opened, meaning);
+  const task = await findVisibleTask(deps.db, { taskId: opened.taskId });
+  if (task) return task;
+  if (await findDeleted(deps.db, opened)) throw deletedTask();
+  throw fail.sysUnavailable('first_request_undone');
+}
+
+/** The task that a key named was deleted by its owner: a repeat of its request begins nothing new. */
+async function assertNotDeleted({ db }: CreateDeps, id: { subject: string; key: string }): Promise<void> {
+  if (await isDeletedKey(db, id)) throw deletedTask();
+}
+
+const deletedTask = () => fail.notFound('The task of this Idempotency-Key was deleted.', 'task_not_found');
+
+function assertSameMeaning({ box }: CreateDeps, { fingerprint }: { fingerprint: string }, meaning: string): void {
+  if (!box.matches(fingerprint, meaning, LABEL)) throw fail.keyReused();
+}
+
+/** The task of a finished key; a task past its time makes room for a new one. */
+async function namedTask({ db }: CreateDeps, { task_id: taskId }: KeyRow): Promise<VisibleTask | undefined> {
+  const task = await findVisibleTask(db, { taskId });
+  if (!task) await inTransaction(db, (tx) => freeExpiredKey(tx, taskId));
+  return task;
+}
+
+/** Takes the key when it is free or abandoned; else returns the row of its holder. */
+async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<'taken' | KeyRow> {
+  for (;;) {
+    if (await insertKey(deps.db, claim, terms)) return 'taken';
+    // Read without a lock, because many requests may wait for one key.
+    const holder = await findKey(deps.db, claim);
+    if (holder && !holder.is_dead) return holder;
+    const taken = holder && (await takeOver(deps, claim, terms));
+    if (taken) return taken;
+    // It was freed between two statements.
+  }
+}
+
+/** Gives up the draft of a dead holder in the same step, so that the holder cannot go on should it wake up. */
+async function takeOver({ db }: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<'taken' | KeyRow | undefined> {
+  return inTransaction(db, async (tx) => {
+    const holder = await findKey(tx, claim, 'for update');
+    if (!holder?.is_dead) return holder;
+    const draft = await findVideoTask(tx, holder.task_id, 'for update');
+    if (draft && after('take_over', draft.status)) {
+      await moveTask(tx, draft, { move: 'take_over', recoverAfterMs: 0 });
+    }
+    await passKeyOn(tx, claim, terms);
+    return 'taken';
+  });
+}

@@ -1,0 +1,45 @@
+import { atMost } from '@vision/shared/async/at-most';
+import { forgetObject, listRefundedVideos } from '../../db/refunded.ts';
+import type { RefundedVideo } from '../../db/refunded.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Deps, UndoDeps } from '../deps.ts';
+
+/** The caller does not wait longer than this for the store. */
+const REMOVAL_WAIT_MS = 2_000;
+
+/**
+ * Gives back at once what a refunded task held, so that the unit is free before the caller's next request. Should
+ * that fail, the event gives the unit back and the recovery removes the video. To the ledger it is a request that was
+ * accepted and charges nothing: a settlement, not a refund, so that the task keeps its key.
+ */
+export async function releaseRefunded(
+  deps: UndoDeps,
+  { taskId, subject, reservationId, objectKey }: Task,
+): Promise<void> {
+  const leave = (error: unknown) => {
+    deps.logger.warn({ err: error, task_id: taskId }, 'left to the event and the recovery');
+  };
+  const settling = deps.quota.settle(reservationId, subject, 0).catch(leave);
+  if (objectKey !== null) await atMost(REMOVAL_WAIT_MS, removeVideo(deps, { taskId, objectKey }).catch(leave));
+  await settling;
+}
+
+/** Removes the videos of refunded tasks whose process died in between. @returns how many. */
+export async function releaseVideos(deps: Pick<Deps, 'db' | 'loops' | 'store'>): Promise<number> {
+  const loop = deps.loops.of('recovery');
+  let released = 0;
+  for (const video of await listRefundedVideos(deps.db, 50))
+    await loop.attempt(video.taskId, async () => {
+      await removeVideo(deps, video);
+      released += 1;
+    });
+  return released;
+}
+
+async function removeVideo(
+  { db, store }: Pick<Deps, 'db' | 'store'>,
+  { taskId, objectKey }: RefundedVideo,
+): Promise<void> {
+  await store.remove([objectKey]);
+  await forgetObject(db, taskId);
+}

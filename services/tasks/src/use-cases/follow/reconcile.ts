@@ -1,0 +1,135 @@
+import type { Job } from '@vision/contracts/inference';
+import { backoff } from '@vision/shared/async/backoff';
+import { createGate } from '@vision/shared/async/gate';
+import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
+import { checkAgain, checkNoMore, claimDueTasks, noteQuiet } from '../../db/jobs.ts';
+import type { QuietTask } from '../../db/jobs.ts';
+import { passOverMoved } from '../../db/move-task.ts';
+import { isEvidence, isQuiet } from '../../domain/job-progress.ts';
+import { isUnconfirmed } from '../../domain/task.ts';
+import type { Task } from '../../domain/task.ts';
+import { advanceFound } from './advance-found.ts';
+import { advanceMissing, loseTrack } from './advance-missing.ts';
+import { describeBackend } from './backend-state.ts';
+import type { BackendState } from './backend-state.ts';
+import type { ReconcileDeps, Settings } from '../deps.ts';
+
+/** Ids of one question to the backend; its contract takes no more. */
+const BATCH = 100;
+/**
+ * Tasks of a replica that dies while it asks are left to the others after this; who takes longer asks twice, no more.
+ * A stop among them is to be confirmed within 10 s, also when its frames are waited for afterwards.
+ */
+const CLAIM_MS = 3_000;
+/** After a verification as not created the job is looked for this often and this long. */
+const REFUNDED_CHECK_MS = 30_000;
+const REFUNDED_WATCH_MS = 86_400_000;
+/** Pauses are drawn out by up to a tenth, so that tasks drift apart. */
+const SPREAD = 1.1;
+/** Tasks that are advanced at the same time. */
+const CONCURRENCY = 8;
+
+/** How often due tasks are looked for at most while some are about to change. */
+const LOOK_MS = 200;
+
+export interface Reconciler {
+  /** Takes the tasks that are due; returns more than zero when there may be more of them. */
+  runRound: () => Promise<number>;
+  /** Until the next look. What this process makes due rings its bell; a sign of life finds what else is due. */
+  pauseMs: () => number;
+}
+
+/**
+ * Makes the reconciler: each round takes the tasks that are due, asks the backend about all of them in one request,
+ * and moves those that have to.
+ */
+export function createReconciler(deps: ReconcileDeps): Reconciler {
+  let failuresInRow = 0;
+  let soonest = Infinity;
+  const dueIn = (ms: number) => {
+    soonest = Math.min(soonest, performance.now() + ms);
+  };
+  return {
+    pauseMs: () => Math.min(LOOKED_FOR_MS, Math.max(LOOK_MS, soonest - performance.now())),
+    runRound: async () => {
+      if (soonest <= performance.now()) soonest = Infinity;
+      const due = await claimDueTasks(deps.db, { limit: BATCH, leaseMs: CLAIM_MS });
+      if (!due) return 0;
+      for (const lateS of due.latenesses) deps.signals.reconcileLag(lateS);
+      let jobs: Job[];
+      try {
+        jobs = await deps.inference.readJobs(due.tasks.map(({ taskId }) => taskId));
+        failuresInRow = 0;
+      } catch (error) {
+        failuresInRow += 1;
+        const pauseMs = Math.max(deps.settings.reconcileMs, backoff(failuresInRow, { maxMs: 5_000 }));
+        dueIn(pauseMs);
+        await postpone(deps, due.tasks, pauseMs);
+        throw error;
+      }
+      const state = await describeBackend(deps, due, jobs);
+      const { quiet, moving } = sortOut(due.tasks, state);
+      await noteQuiet(deps.db, quiet, deps.settings.quietReconcileMs);
+      await forEach(deps, moving, (task) => advance(deps, task, state));
+      for (const task of moving) dueIn(pauseAfter(deps, task, state.today) ?? Infinity);
+      await schedule(deps, moving, state.today);
+      return due.tasks.length === BATCH ? BATCH : 0;
+    },
+  };
+}
+
+/** Tasks whose jobs just go on, and those that each need a look of their own. */
+function sortOut(tasks: Task[], state: BackendState): { quiet: QuietTask[]; moving: Task[] } {
+  const quiet: QuietTask[] = [];
+  const moving: Task[] = [];
+  for (const task of tasks) {
+    const job = state.jobs.get(task.taskId);
+    if (job && isQuiet(task, job, state)) quiet.push({ task, job });
+    else moving.push(task);
+  }
+  return { quiet, moving };
+}
+
+async function advance(deps: ReconcileDeps, task: Task, state: BackendState): Promise<void> {
+  const job = state.jobs.get(task.taskId);
+  if (job && (!isUnconfirmed(task.status) || isEvidence(task, job))) await advanceFound(deps, { task, job, state });
+  else await advanceMissing(deps, { task, state });
+}
+
+/** The backend could not be asked. A request that waits for the outcome of a submission gets "unknown". */
+async function postpone(deps: ReconcileDeps, tasks: Task[], pauseMs: number): Promise<void> {
+  const ids = tasks.map(({ taskId }) => taskId);
+  await checkAgain(deps.db, ids, pauseMs);
+  const submitting = tasks.filter(({ status }) => status === 'submitting');
+  await forEach(deps, submitting, (task) => loseTrack(deps, task));
+}
+
+/** Some at the same time. One task that cannot be advanced does not hold up the others; it is due again soon. */
+async function forEach({ loops }: ReconcileDeps, tasks: Task[], work: (task: Task) => Promise<void>): Promise<void> {
+  const gate = createGate({ concurrency: CONCURRENCY });
+  const loop = loops.of('reconciler');
+  const advanceOne = (task: Task) => loop.attempt(task.taskId, () => work(task).catch(passOverMoved));
+  await Promise.all(tasks.map((task) => gate.run(() => advanceOne(task))));
+}
+
+/** Sets when each of the tasks is asked about next, those with the same pause in one statement. */
+async function schedule(deps: ReconcileDeps, tasks: Task[], today: Date): Promise<void> {
+  const byPause = Map.groupBy(tasks, (task) => pauseAfter(deps, task, today));
+  for (const [pauseMs, some] of byPause) {
+    const ids = some.map(({ taskId }) => taskId);
+    if (pauseMs === undefined) await checkNoMore(deps.db, ids);
+    else await checkAgain(deps.db, ids, pauseMs);
+  }
+}
+
+/** Until a task in this state is asked about again; undefined: never. */
+function pauseAfter({ settings }: ReconcileDeps, { status, updatedAt }: Task, today: Date): number | undefined {
+  if (status === 'resolving') return settings.resolvingReconcileMs;
+  if (status !== 'refunded') return settings.reconcileMs;
+  return today.getTime() - updatedAt.getTime() > REFUNDED_WATCH_MS ? undefined : REFUNDED_CHECK_MS;
+}
+
+/** No task is asked about later than this, and no create is left alone for longer. */
+export function longestPauseMs({ quietReconcileMs, leaseMs }: Settings): number {
+  return SPREAD * Math.max(quietReconcileMs, REFUNDED_CHECK_MS, leaseMs);
+}

@@ -1,0 +1,16 @@
+import type { Job } from '@vision/contracts/inference';
+import { fail } from '@vision/contracts/errors';
+import { findVideoTasks } from '../../db/tasks.ts';
+import { endedStatuses } from '../../domain/task.ts';
+import type { Deps } from '../deps.ts';
+
+/**
+ * Stops a job at the backend that no task stops: its task is not known or has ended.
+ * @throws AppError of kind `conflict` for the job of a task that runs, `unavailable` when the backend is.
+ */
+export async function stopJobOfBackend(deps: Pick<Deps, 'db' | 'inference'>, jobId: string): Promise<Job> {
+  const [task] = await findVideoTasks(deps.db, [jobId]);
+  const hasEnded = task && (endedStatuses as readonly string[]).includes(task.status);
+  if (task && !hasEnded) throw fail.conflict('task_runs', 'The job belongs to a task that runs; stop the task.');
+  return (await deps.inference.stopJob(jobId)).job;
+}

@@ -34,7 +34,7 @@ import { createStatus } from './status.ts';
 import { questionLimitMs } from './use-cases/create/answer-time.ts';
 import { createAwaitedEnds } from './use-cases/follow/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
-import { giveBackUnits } from './use-cases/create/give-back-units.ts';
+import { refundDeadCreates } from './use-cases/create/undo-create.ts';
 import { createPlaces } from './use-cases/create/places.ts';
 import { createProbeLimits } from './use-cases/create/probe-limits.ts';
 import { createStopSender } from './use-cases/follow/stop-sender.ts';
@@ -74,7 +74,7 @@ export async function createService(
     loops,
     awaitedEnds: createAwaitedEnds(),
     stops: createStopSender({ inference: clients.inference, logger }),
-    giveBackUnits: joinedByKey((subject: string) => giveBackUnits({ db, quota: clients.quota }, subject)),
+    refundDeadCreates: joinedByKey((subject: string) => refundDeadCreates({ db, quota: clients.quota }, subject)),
     signals,
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),

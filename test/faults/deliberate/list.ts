@@ -40,8 +40,8 @@ export const deliberateFaults: DeliberateFault[] = [
   {
     says: 'Units that a dead create holds are counted as used when a new one asks',
     file: 'services/tasks/src/use-cases/create/assert-accepts-new.ts',
-    find: '(await deps.giveBackUnits(caller.subject)) > 0',
-    replace: 'giveBackUnits.length < 0',
+    find: '(await deps.refundDeadCreates(caller.subject)) > 0',
+    replace: 'refundDeadCreates.length < 0',
     caughtBy: {
       file: 'services/tasks/test/crashes.test.ts',
       test: "a repeat after a crash on the day's last unit gets that unit",

@@ -25,8 +25,8 @@ export const outageFaults: DeliberateFault[] = [
   {
     says: 'A create that the backend has no place for is taken back once, whatever the database does',
     file: 'services/tasks/src/use-cases/create/apply-submit-outcome.ts',
-    find: 'await throughOutage(() => takeBack(deps, task));',
-    replace: 'await takeBack(deps, task);',
+    find: 'await throughOutage(() => undoSubmission(deps, task));',
+    replace: 'await undoSubmission(deps, task);',
     caughtBy: {
       file: 'services/tasks/test/lost-commits.test.ts',
       test: 'a create that the backend had no place for is taken back although the first commit of that is lost',

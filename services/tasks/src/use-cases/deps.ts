@@ -51,7 +51,7 @@ export interface Deps {
   awaitedEnds: AwaitedEnds;
   stops: StopSender;
   /** Gives back what dead creates of a subject still hold; those who ask at the same time share the work. */
-  giveBackUnits: (subject: string) => Promise<number>;
+  refundDeadCreates: (subject: string) => Promise<number>;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** A task is due: the reconciler looks at once. */
@@ -101,5 +101,5 @@ export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 /** What a submission and its outcome work with. */
 export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'places' | 'settings'>;
 /** What every create works with. */
-export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'giveBackUnits' | 'ownPrefix'>;
+export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'refundDeadCreates' | 'ownPrefix'>;
 export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'loops' | 'settings'>;

@@ -10,7 +10,7 @@ import type { PublicTask, Task, TaskIn } from '../../domain/task.ts';
 import type { SubmitDeps } from '../deps.ts';
 import { moveNow } from '../follow/move-now.ts';
 import { releaseRefunded } from './release-refunded.ts';
-import { takeBack } from './take-back.ts';
+import { undoSubmission } from './undo-create.ts';
 
 /**
  * Stores the outcome of a submission. When the reconciler or the recovery wrote first (this process was held up,
@@ -36,7 +36,7 @@ export async function applyOutcome(
         return refunded;
       }
       case 'not_created':
-        await throughOutage(() => takeBack(deps, task));
+        await throughOutage(() => undoSubmission(deps, task));
         throw outcome.error;
     }
   } catch (error) {

@@ -22,7 +22,7 @@ export async function assertAcceptsNew(deps: CreateDeps, caller: Caller): Promis
   assertOpen(deps, caller);
   let today = await videoUnits(deps, caller);
   // Units of abandoned create requests are free: the day counts as used up only when they do not suffice either.
-  if (today.remaining < 1 && (await deps.giveBackUnits(caller.subject)) > 0) today = await videoUnits(deps, caller);
+  if (today.remaining < 1 && (await deps.refundDeadCreates(caller.subject)) > 0) today = await videoUnits(deps, caller);
   if (today.remaining < 1) throw await dayExhausted(deps, caller, { ...today, requested: 1 });
 }
 

@@ -6,7 +6,7 @@ import type { CreateDeps } from '../deps.ts';
 import { holdingLease } from './hold-lease.ts';
 import { handOver } from './submit-task.ts';
 import type { Submission } from './submit-task.ts';
-import { giveUpDraft } from './give-up-draft.ts';
+import { undoCreate } from './undo-create.ts';
 
 /** What a create answers with. */
 export interface Created {
@@ -62,10 +62,10 @@ async function prepareOrGiveUp(
 ): Promise<Submission | Replay> {
   try {
     const prepared = await holdingLease(deps, draft, prepare);
-    if (prepared.outcome === 'replayed') await giveUpDraft(deps, draft);
+    if (prepared.outcome === 'replayed') await undoCreate(deps, draft);
     return prepared;
   } catch (error) {
-    await giveUpDraft(deps, draft);
+    await undoCreate(deps, draft);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { moveTask, passOverMoved } from '../../db/move-task.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps, UndoDeps } from '../deps.ts';
 import { releaseVideos } from './release-refunded.ts';
-import { undoDraft } from './undo-draft.ts';
+import { finishUndo } from './undo-create.ts';
 
 type RecoverDeps = UndoDeps & Pick<Deps, 'loops'>;
 
@@ -18,7 +18,7 @@ export async function recoverCreates(deps: RecoverDeps): Promise<number> {
   const loop = deps.loops.of('recovery');
   let undone = 0;
   const undo = async (draft: Task) => {
-    await undoDraft(deps, await asUndoing(deps, draft));
+    await finishUndo(deps, await asUndoing(deps, draft));
     undone += 1;
   };
   const drafts = await claimDeadDrafts(deps.db, { limit: AT_ONCE, leaseMs: LEASE_MS });

@@ -1,0 +1,123 @@
+import { atMost } from '@vision/shared/async/at-most';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { crashPoint } from '@vision/shared/crash-point';
+import { throughOutage } from '@vision/creation/through-outage';
+import { claimDeadDrafts, listUndoing } from '../../db/dead-drafts.ts';
+import { freeKey, removeUndone } from '../../db/idempotency-keys.ts';
+import { moveTask, TaskMovedError, tellUndone } from '../../db/move-task.ts';
+import { findVideoTask } from '../../db/tasks.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Deps, SubmitDeps, UndoDeps } from '../deps.ts';
+
+/*
+ * How a create is undone, by where it ended:
+ *
+ * | it ended                                         | undone by                                | its key |
+ * | ------------------------------------------------ | ---------------------------------------- | ------- |
+ * | refused before the backend was asked             | undoCreate                               | free    |
+ * | the process died before the backend was asked    | recoverCreates                           | free    |
+ * | the backend surely did not get it                | undoSubmission, which tells the others   | free    |
+ * | the process died while it was being undone       | recoverCreates                           | free    |
+ * | the subject needs the units that dead ones hold  | refundDeadCreates, then recoverCreates   |         |
+ * | the backend refused it: the task is `refunded`   | releaseRefunded                          | taken   |
+ * | the process died while the backend was asked     | not undone: the reconciler asks about it | taken   |
+ *
+ * The first write is always the row: in `undoing` it never becomes a task again. It is removed last, so that whatever
+ * dies in between leaves a row that the recovery finds. What stands between may be repeated.
+ */
+
+/** The caller does not wait longer than this for the database; what is repeated continues in the background. */
+const WAIT_MS = 4_000;
+/** As long as this a refusal waits until the unit is given back; the recovery finishes what takes longer. */
+const UNDO_WAIT_MS = 2_000;
+/** Dead creates of a subject that are undone while a caller waits; the recovery comes to the others. */
+const DEAD_AT_ONCE = 20;
+
+/**
+ * Undoes a create that was refused and frees its key at once. What it holds is given back here when that is possible,
+ * else by the recovery. Does nothing when another process took the draft over.
+ */
+export async function undoCreate(deps: SubmitDeps, draft: Task): Promise<void> {
+  const undone = throughOutage(() => undoRefused(deps, draft)).catch((error: unknown) => {
+    if (error instanceof TaskMovedError) return;
+    deps.logger.warn({ err: error, task_id: draft.taskId }, 'a draft is left to the recovery');
+  });
+  await atMost(WAIT_MS, undone);
+}
+
+async function undoRefused(deps: SubmitDeps, draft: Task): Promise<void> {
+  const task = await inTransaction(deps.db, async (tx) => {
+    // The draft may have been admitted since; a transaction of this process that is still under way is waited for.
+    const stored = await findVideoTask(tx, draft.taskId, 'for update');
+    // A higher attempt means that another process took it over.
+    if (stored?.attempt !== draft.attempt) throw new TaskMovedError(`${draft.taskId} was taken over`);
+    if (stored.status === 'submitting') return stored;
+    const undoing = await moveTask(tx, stored, { move: 'give_up', recoverAfterMs: 0 });
+    await freeKey(tx, draft.taskId);
+    return undoing;
+  });
+  // The answer to the commit was lost, so the task was never sent.
+  if (task.status === 'submitting') return undoSubmission(deps, task);
+  crashPoint('tasks.undo.given-up');
+  await undoBriefly(deps, task);
+}
+
+/**
+ * Undoes a create that the backend surely did not get: there is no task and the key is free. The other services have
+ * heard of it: a last snapshot in `refunded` returns the unit even if this process dies.
+ * @throws TaskMovedError when it is not `submitting` any more.
+ */
+export async function undoSubmission(deps: SubmitDeps, task: Task): Promise<void> {
+  const change = { move: 'take_back' as const, recoverAfterMs: deps.settings.leaseMs };
+  const undoing = await inTransaction(deps.db, async (tx) => {
+    const moved = await moveTask(tx, task, change);
+    await freeKey(tx, task.taskId);
+    await tellUndone(tx, moved);
+    return moved;
+  });
+  deps.signals.moved(undoing, change);
+  deps.wakeRelay();
+  crashPoint('tasks.submit.taken-back');
+  await undoBriefly(deps, undoing);
+}
+
+async function undoBriefly(deps: UndoDeps, undoing: Task): Promise<void> {
+  const undone = finishUndo(deps, undoing).catch((error: unknown) => {
+    deps.logger.warn({ err: error, task_id: undoing.taskId }, 'a draft is left to the recovery');
+  });
+  await atMost(UNDO_WAIT_MS, undone);
+}
+
+/** Gives back what a draft in `undoing` holds and removes it. May be repeated from any point. */
+export async function finishUndo({ db, quota, store }: UndoDeps, draft: Task): Promise<void> {
+  if (draft.admittedAt !== null) await quota.refund(draft.reservationId, draft.subject);
+  crashPoint('tasks.undo.refunded');
+  if (draft.objectKey !== null) {
+    await store.abortIncomplete(draft.objectKey);
+    await store.remove([draft.objectKey]);
+  }
+  crashPoint('tasks.undo.object-removed');
+  await inTransaction(db, (tx) => removeUndone(tx, draft));
+}
+
+/**
+ * Gives back the units that creates of a subject still hold which are being undone or whose process died; the recovery
+ * does the rest. @returns how many creates there were.
+ * @throws AppError OP-SYS-UNAVAILABLE when quota does not answer.
+ */
+export async function refundDeadCreates({ db, quota }: Pick<Deps, 'db' | 'quota'>, subject: string): Promise<number> {
+  // Claimed for no time, so that the recovery may go on with them at once.
+  const dead = await claimDeadDrafts(db, { subject, limit: DEAD_AT_ONCE, leaseMs: 0 });
+  for (const draft of dead) if (draft.status !== 'undoing') await giveUp(db, draft);
+  const undoing = await listUndoing(db, subject, DEAD_AT_ONCE);
+  await Promise.all(undoing.map((draft) => quota.refund(draft.reservationId, subject)));
+  return undoing.length;
+}
+
+async function giveUp(db: Deps['db'], draft: Task): Promise<void> {
+  try {
+    await inTransaction(db, (tx) => moveTask(tx, draft, { move: 'give_up', recoverAfterMs: 0 }));
+  } catch (error) {
+    if (!(error instanceof TaskMovedError)) throw error;
+  }
+}

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
+import type { ReconcileDeps } from '../src/use-cases/deps.ts';
+import { createReconciler } from '../src/use-cases/follow/reconcile.ts';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';
@@ -202,4 +204,48 @@ test('nothing of a stream address is in any log, answer, event or table', async 
   expect(JSON.stringify(tables)).not.toContain(canary);
   expect(tasks.log() + hasty.log() + broken.log()).not.toContain(canary);
   expect(hasty.log()).toContain('a stream was not reachable');
+});
+
+test('a replica that alone cannot ask the backend keeps its tasks from no other', async () => {
+  const tasks = await start();
+  const { body } = await tasks.create({ subject: randomUUID(), limits });
+  await tasks.stop();
+  running.splice(0);
+  const { db } = world.database;
+  const dueInMs = async () => {
+    const [row] = await db('tasks')
+      .where({ task_id: body.task_id })
+      .select<{ dueInMs: number }[]>(
+        db.raw('(extract(epoch from check_at - clock_timestamp()) * 1000)::float8 as "dueInMs"'),
+      );
+    return row?.dueInMs;
+  };
+  let asked = 0;
+  const readJobs = () => {
+    asked += 1;
+    return Promise.reject(new Error('nobody answers'));
+  };
+  const cutOff = createReconciler({
+    db,
+    inference: { readJobs },
+    loops: { of: () => ({}) },
+    signals: { reconcileLag: () => undefined },
+    settings: { reconcileMs: 1_000 },
+  } as unknown as ReconcileDeps);
+  const { signal } = new AbortController();
+  const stopping = new AbortController();
+  const makeDue = () => db('tasks').where({ task_id: body.task_id }).update({ check_at: db.fn.now() });
+  await makeDue();
+  await expect(cutOff.runRound(signal)).rejects.toThrow('nobody answers');
+  await makeDue();
+  // From now on it rests, and what is due is soon due again.
+  let hasEnded = false;
+  const resting = cutOff.runRound(stopping.signal).finally(() => (hasEnded = true));
+  await until(async () => asked === 2 && ((await dueInMs()) ?? 0) > 0);
+  expect(await dueInMs()).toBeLessThanOrEqual(1_000);
+  await makeDue();
+  expect(hasEnded).toBe(false);
+  stopping.abort();
+  await expect(resting).rejects.toThrow('nobody answers');
+  expect(asked).toBe(2);
 });

@@ -1,5 +1,5 @@
 import type { Job } from '@vision/contracts/inference';
-import { backoff } from '@vision/shared/async/backoff';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGate } from '@vision/shared/async/gate';
 import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import { checkAgain, checkNoMore, claimDueTasks, noteQuiet } from '../../db/jobs.ts';
@@ -29,12 +29,20 @@ const SPREAD = 1.1;
 /** Tasks that are advanced at the same time. */
 const CONCURRENCY = 8;
 
+/**
+ * From the second failure in a row on a replica asks for nothing for this long: the look of another finds what is due
+ * within 4 s.
+ */
+const REST_MS = 6_000;
 /** How often due tasks are looked for at most while some are about to change. */
 const LOOK_MS = 200;
 
 export interface Reconciler {
-  /** Takes the tasks that are due; returns more than zero when there may be more of them. */
-  runRound: () => Promise<number>;
+  /**
+   * Takes the tasks that are due; returns more than zero when there may be more of them. While the backend cannot be
+   * asked it takes long, so that other replicas take them; `signal` ends that.
+   */
+  runRound: (signal: AbortSignal) => Promise<number>;
   /** Until the next look. What this process makes due rings its bell; a sign of life finds what else is due. */
   pauseMs: () => number;
 }
@@ -51,7 +59,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   };
   return {
     pauseMs: () => Math.min(LOOKED_FOR_MS, Math.max(LOOK_MS, soonest - performance.now())),
-    runRound: async () => {
+    runRound: async (signal) => {
       if (soonest <= performance.now()) soonest = Infinity;
       const due = await claimDueTasks(deps.db, { limit: BATCH, leaseMs: CLAIM_MS });
       if (!due) return 0;
@@ -62,9 +70,8 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
         failuresInRow = 0;
       } catch (error) {
         failuresInRow += 1;
-        const pauseMs = Math.max(deps.settings.reconcileMs, backoff(failuresInRow, { maxMs: 5_000 }));
-        dueIn(pauseMs);
-        await postpone(deps, due.tasks, pauseMs);
+        await leaveToOthers(deps, due.tasks);
+        if (failuresInRow > 1) await delay(REST_MS, undefined, { signal }).catch(() => undefined);
         throw error;
       }
       const state = await describeBackend(deps, due, jobs);
@@ -96,10 +103,13 @@ async function advance(deps: ReconcileDeps, task: Task, state: BackendState): Pr
   else await advanceMissing(deps, { task, state });
 }
 
-/** The backend could not be asked. A request that waits for the outcome of a submission gets "unknown". */
-async function postpone(deps: ReconcileDeps, tasks: Task[], pauseMs: number): Promise<void> {
+/**
+ * This process could not ask the backend, others may: the tasks are soon due again. A request that waits for the
+ * outcome of a submission gets "unknown".
+ */
+async function leaveToOthers(deps: ReconcileDeps, tasks: Task[]): Promise<void> {
   const ids = tasks.map(({ taskId }) => taskId);
-  await checkAgain(deps.db, ids, pauseMs);
+  await checkAgain(deps.db, ids, deps.settings.reconcileMs);
   const submitting = tasks.filter(({ status }) => status === 'submitting');
   await forEach(deps, submitting, (task) => loseTrack(deps, task));
 }

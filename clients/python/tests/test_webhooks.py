@@ -44,3 +44,32 @@ def test_others_are_refused() -> None:
             verify_webhook(body, headers, secret)
     with pytest.raises(WebhookVerificationError):
         verify_webhook(BODY, signed(secret), [])
+
+
+@pytest.mark.parametrize("signature", ["v1", "v1,a,b", "v1,====", "v1,a", "v1,\u00fc", ",", " "])
+def test_a_signature_of_any_form_is_refused_and_not_another_error(signature: str) -> None:
+    secret = new_secret()
+    with pytest.raises(WebhookVerificationError):
+        verify_webhook(BODY, {**signed(secret), "webhook-signature": signature}, secret)
+
+
+@pytest.mark.parametrize("timestamp", ["soon", "nan", "inf", "1e999", "-1", "9" * 400])
+def test_a_time_of_any_form_is_refused(timestamp: str) -> None:
+    secret = new_secret()
+    with pytest.raises(WebhookVerificationError):
+        verify_webhook(BODY, {**signed(secret), "webhook-timestamp": timestamp}, secret)
+
+
+def test_a_body_of_any_bytes_is_refused() -> None:
+    secret = new_secret()
+    for body in (b"\xff\xfe", b"", b"\x00"):
+        with pytest.raises(WebhookVerificationError):
+            verify_webhook(body, signed(secret), secret)
+    for body in (b"not JSON", b"\xff"):
+        with pytest.raises(WebhookVerificationError):
+            verify_webhook(body, signed(secret, body), secret)
+
+
+def test_a_secret_that_is_none_is_no_refusal_of_the_webhook() -> None:
+    with pytest.raises(ValueError, match="padding|base64"):
+        verify_webhook(BODY, signed(new_secret()), "whsec_a")

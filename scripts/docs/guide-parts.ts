@@ -14,6 +14,7 @@ import { MAX_BUCKETS } from '../../services/results/src/domain/timeline-query.ts
 import { configSchema as tasksConfig } from '../../services/tasks/src/config.ts';
 import { MAX_VIDEO_BYTES } from '../../services/tasks/src/http/video-meter.ts';
 import { configSchema as notifyConfig } from '../../services/notify/src/config.ts';
+import { RULE_CHANGES_PER_MINUTE } from '../../services/notify/src/domain/alarm-rule.ts';
 import { TESTS_PER_MINUTE } from '../../services/notify/src/use-cases/test-webhook-endpoint.ts';
 import { MAX_MQTT_ENDPOINTS } from '../../services/notify/src/domain/mqtt-broker.ts';
 import type { Generators } from './guide.ts';
@@ -74,6 +75,7 @@ function limits(): string[][] {
       `at least ${pace.parse(undefined) / 1024} KiB/s over ${constants.CLIENT_PACE_WINDOW_MS / 1000} s`,
     ],
     ['Stream probes per minute', `${tasksConfig.shape.STREAM_PROBES_PER_MINUTE.parse(undefined)} per subject \\*\\*`],
+    ['Changes of alarm rules per minute', `${RULE_CHANGES_PER_MINUTE} per subject`],
     ['Test events of webhooks per minute', `${TESTS_PER_MINUTE} per subject`],
     ['Span of a backtest', `${MOST_BACKTEST_MS / 3_600_000} hours`],
     ['Buckets of a timeline', MAX_BUCKETS.toLocaleString('en')],

@@ -91,13 +91,13 @@ export interface paths {
     get: operations['getAlarmRule'];
     /**
      * Creates or replaces an alarm rule
-     * @description Stores the rule under a name of your own: 1 to 64 of `a-z`, `0-9`, `_`, `-`. A repeat changes nothing. The rule applies to running tasks within seconds. A change of anything but `name` is a new version, and closes the open alarms of the version before. Try a rule on stored frames first: `createAlarmBacktest`.
+     * @description Stores the rule under a name of your own: 1 to 64 of `a-z`, `0-9`, `_`, `-`. A repeat changes nothing. The rule applies to running tasks within seconds. A change of anything but `name` is a new version, and closes the open alarms of the version before. Try a rule on stored frames first: `createAlarmBacktest`. Changes are limited per minute (`rule_change_rate`); repeats do not count.
      */
     put: operations['putAlarmRule'];
     post?: never;
     /**
      * Deletes an alarm rule
-     * @description Closes the open alarms of the rule within seconds; its alarms stay readable. A repeat answers 404 `rule_not_found`, which also means that the rule is gone.
+     * @description Closes the open alarms of the rule within seconds; its alarms stay readable. Repeating the request changes nothing. Long after the deletion a repeat answers 404 `rule_not_found`, as for a rule that never existed.
      */
     delete: operations['deleteAlarmRule'];
     options?: never;
@@ -3915,7 +3915,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rule_change_rate`: Too many alarm rules were changed within a minute. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
@@ -4047,7 +4048,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rule_change_rate`: Too many alarm rules were changed within a minute. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {

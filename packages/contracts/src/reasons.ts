@@ -96,6 +96,7 @@ export const publicReasons = {
     processor_time_exceeded: 'Images and videos of the subject have used more processor time than their share.',
     probe_rate: 'Too many streams of the subject are probed at once or per minute.',
     webhook_test_rate: 'Too many test events were sent within a minute.',
+    rule_change_rate: 'Too many alarm rules were changed within a minute.',
     too_many_invalid_keys: 'The network of the client has sent too many invalid API keys.',
   },
   'OP-SYS-UNAVAILABLE': {

@@ -31,6 +31,7 @@ import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
 import { createBusyCounts } from './use-cases/busy-counts.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { createRuleChanges } from './use-cases/rule-changes.ts';
 import { createLogWatch } from './use-cases/watch-logs.ts';
 
 export interface NotifyService extends RunningService {
@@ -57,8 +58,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     db,
     signals: createSignals(logger),
     ...codecsOf(config),
-    watch: createLogWatch({ db, logger }),
-    streams: createOpenStreams(),
+    ...heldHere(db, logger),
     wakeRelay: relay.wake,
     producer,
     status: createStatus({ db, kafka, relay, busy }),
@@ -107,6 +107,13 @@ export async function createService(config: Config, { logger, onFatal }: Service
     }),
   };
 }
+
+/** What holds for this process alone. */
+const heldHere = (db: Knex, logger: ServiceContext['logger']) => ({
+  watch: createLogWatch({ db, logger }),
+  streams: createOpenStreams(),
+  ruleChanges: createRuleChanges(),
+});
 
 const codecsOf = ({ CURSOR_KEYS: keys }: Config) => ({
   cursors: eventCursorCodec(keys),

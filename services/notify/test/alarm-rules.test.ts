@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ruleWhen } from '@vision/contracts/alarm-rules';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { until } from '@vision/shared/testing/until';
+import { createSignals } from '../src/signals.ts';
+import { deleteAlarmRule } from '../src/use-cases/delete-alarm-rule.ts';
+import { putAlarmRule } from '../src/use-cases/put-alarm-rule.ts';
 import { repeatRules } from '../src/use-cases/repeat-rules.ts';
-import { alarm, startNotify } from './support.ts';
+import { createRuleChanges } from '../src/use-cases/rule-changes.ts';
+import { alarm, logger, startNotify } from './support.ts';
 import type { TestNotify } from './support.ts';
 
 let notify: TestNotify;
@@ -86,6 +91,10 @@ test('a deleted rule is gone, a repeat is accepted, and the name begins again be
   const subject = newSubject();
   const [, created] = await put(subject, 'yard');
   expect([await remove(subject, 'yard'), await remove(subject, 'yard')]).toEqual([204, 204]);
+  expect((await published(subject)).at(-1)).toMatchObject({ deleted: true, when: present });
+  // Nothing of what its caller wrote stays, however often a caller makes and deletes rules.
+  const rows: unknown[] = await notify.database.db('alarm_rules').where({ subject });
+  expect(JSON.stringify(rows)).not.toMatch(/person|Yard/);
   expect(await get(subject, '/yard')).toMatchObject([404, { details: { reason: 'rule_not_found' } }]);
   expect(await get(subject)).toEqual([200, { items: [] }]);
   const [status, anew] = await put(subject, 'yard');
@@ -144,6 +153,29 @@ test('the rule after the last allowed one is refused, also when many come at onc
   expect((await put(subject, 'r7', { ...rule, enabled: false }))[0]).toBe(200);
   expect(await remove(subject, 'r8')).toBe(204);
   expect((await put(subject, 'one-more'))[0]).toBe(201);
+});
+
+test('changes beyond those of a minute are refused, of this subject alone; a repeat is no change', async () => {
+  const [busy, other] = [newSubject(), newSubject()];
+  const { db } = notify.database;
+  const signals = createSignals(logger);
+  const deps = { db, signals, wakeRelay: () => undefined, ruleChanges: createRuleChanges(2) };
+  const store = (subject: string, min_interval_ms: number) =>
+    putAlarmRule(deps, {
+      subject,
+      ruleId: 'yard',
+      given: { ...rule, when: ruleWhen.parse(present), enabled: true, min_interval_ms },
+      allowed: 200,
+    });
+  const refused = { code: 'OP-QUOTA-RATE-LIMITED', reason: 'rule_change_rate' };
+  const first = await store(busy, 1);
+  expect(await store(busy, 1)).toEqual({ ...first, isNew: false });
+  const { rule: second } = await store(busy, 2);
+  await expect(store(busy, 3)).rejects.toMatchObject(refused);
+  await expect(deleteAlarmRule(deps, { subject: busy, ruleId: 'yard' })).rejects.toMatchObject(refused);
+  expect((await store(busy, 2)).rule).toEqual(second);
+  expect((await store(other, 1)).isNew).toBe(true);
+  expect(await published(busy)).toHaveLength(2);
 });
 
 test('a rule counts the verdicts of its own alarms of seven days', async () => {

@@ -65,15 +65,17 @@ export async function renameRule(
   return rows[0];
 }
 
-/** Marks a rule as deleted, as a new version. */
+/** Marks a rule as deleted, as a new version; of what it said, `definition` is left. */
 export async function markRuleDeleted(
   tx: Knex.Transaction,
   { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
+  definition: string,
 ): Promise<StoredRule> {
   const { rows } = await tx.raw<{ rows: [StoredRule] }>(
-    `update alarm_rules as r set version = ${NEWER}, updated_at = vision_now(), deleted_at = vision_now()
+    `update alarm_rules as r
+        set version = ${NEWER}, name = '', definition = :definition, updated_at = vision_now(), deleted_at = vision_now()
       where subject = :subject and rule_id = :rule_id returning *`,
-    { subject, rule_id },
+    { subject, rule_id, definition },
   );
   return rows[0];
 }

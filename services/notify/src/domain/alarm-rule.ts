@@ -3,6 +3,9 @@ import { ruleChanged } from '@vision/contracts/rule-events';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { fail } from '@vision/contracts/errors';
 
+/** Changes of rules of a subject within a minute, deletions included: more than all of its rules by default. */
+export const RULE_CHANGES_PER_MINUTE = 300;
+
 /** What a rule is judged by. A change of it is a new version. */
 export interface RuleDefinition {
   enabled: boolean;

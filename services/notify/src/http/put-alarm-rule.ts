@@ -5,6 +5,7 @@ import { parsePart, route } from '@vision/shared/http/route';
 import { tooManyRules } from '../domain/alarm-rule.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { putAlarmRule } from '../use-cases/put-alarm-rule.ts';
+import { tooManyRuleChanges } from '../use-cases/rule-changes.ts';
 import { alarmRule, exampleNewRule, exampleRule, newAlarmRule, ruleBody, ruleReasons } from './alarm-rule.ts';
 
 const path = '/v1/vision/alarm-rules/{rule_id}';
@@ -19,7 +20,7 @@ const crossed = [
   [0, 1],
 ];
 
-export const putAlarmRuleRoute = (deps: Pick<Deps, 'db' | 'signals' | 'wakeRelay'>) =>
+export const putAlarmRuleRoute = (deps: Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'ruleChanges'>) =>
   route(
     {
       operation: 'putAlarmRule',
@@ -29,7 +30,8 @@ export const putAlarmRuleRoute = (deps: Pick<Deps, 'db' | 'signals' | 'wakeRelay
       description:
         'Stores the rule under a name of your own: 1 to 64 of `a-z`, `0-9`, `_`, `-`. A repeat changes nothing. The ' +
         'rule applies to running tasks within seconds. A change of anything but `name` is a new version, and closes ' +
-        'the open alarms of the version before. Try a rule on stored frames first: `createAlarmBacktest`.',
+        'the open alarms of the version before. Try a rule on stored frames first: `createAlarmBacktest`. Changes are ' +
+        'limited per minute (`rule_change_rate`); repeats do not count.',
       tag: 'Alarms',
       audience: 'public',
       params: paramsOf(path),
@@ -45,6 +47,7 @@ export const putAlarmRuleRoute = (deps: Pick<Deps, 'db' | 'signals' | 'wakeRelay
         refusedRule({ when: { ...exampleNewRule.when, region: crossed } }),
         refusedRule({ schedule: { ...exampleNewRule.schedule, time_zone: 'Mars/X' } }),
         tooManyRules(defaultLimits.alarm_rules),
+        tooManyRuleChanges(24_000),
       ],
     },
     async ({ params, body: given, caller: { subject, limits = defaultLimits } }) => {

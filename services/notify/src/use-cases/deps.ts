@@ -12,6 +12,7 @@ import type { MqttRules } from '../domain/mqtt-broker.ts';
 import type { WebhookRules } from '../domain/webhook-url.ts';
 import type { Signals } from '../signals.ts';
 import type { BusyCounts } from './busy-counts.ts';
+import type { RuleChanges } from './rule-changes.ts';
 import type { LogWatch } from './watch-logs.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
@@ -25,6 +26,8 @@ export interface Deps {
   /** Wakes readers that follow a log. */
   watch: LogWatch;
   streams: OpenStreams;
+  /** Bounds changes of alarm rules. */
+  ruleChanges: RuleChanges;
   /** Call it after a commit that put an event into the outbox. */
   wakeRelay: () => void;
   producer: EventProducer;

@@ -6,6 +6,7 @@ import { countRules, findRule, lockRules, renameRule, saveRule } from '../db/ala
 import { definitionText, ruleEvent, tooManyRules } from '../domain/alarm-rule.ts';
 import type { GivenRule, StoredRule } from '../domain/alarm-rule.ts';
 import type { Deps } from './deps.ts';
+import type { RuleChanges } from './rule-changes.ts';
 
 export interface PutRuleInput {
   subject: string;
@@ -24,13 +25,13 @@ export interface PutRule {
 /**
  * Stores a rule under the name that its subject gave it, and tells the service that judges by it in the same
  * transaction. A repeat changes nothing; neither does another name change what is judged.
- * @throws AppError conflict (`limit_reached`).
+ * @throws AppError conflict (`limit_reached`), OP-QUOTA-RATE-LIMITED `rule_change_rate`.
  */
 export async function putAlarmRule(
-  { db, signals, wakeRelay }: Pick<Deps, 'db' | 'signals' | 'wakeRelay'>,
+  { db, signals, wakeRelay, ruleChanges }: Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'ruleChanges'>,
   input: PutRuleInput,
 ): Promise<PutRule> {
-  const { rule, how } = await inTransaction(db, (tx) => put(tx, input));
+  const { rule, how } = await inTransaction(db, (tx) => put(tx, ruleChanges, input));
   if (how === 'created' || how === 'changed') {
     wakeRelay();
     signals.ruleChanged(rule, how);
@@ -42,6 +43,7 @@ type How = 'created' | 'changed' | 'renamed' | 'unchanged';
 
 async function put(
   tx: Knex.Transaction,
+  changes: RuleChanges,
   { subject, ruleId, given, allowed }: PutRuleInput,
 ): Promise<{ rule: StoredRule; how: How }> {
   await lockRules(tx, subject);
@@ -53,6 +55,7 @@ async function put(
     return { rule: await renameRule(tx, known, given.name), how: 'renamed' };
   }
   if (!known && (await countRules(tx, subject)) >= allowed) throw tooManyRules(allowed);
+  await changes.take(subject);
   const rule = await saveRule(tx, { subject, rule_id: ruleId, name: given.name, definition });
   await publishRule(tx, rule);
   return { rule, how: known ? 'changed' : 'created' };

@@ -18,7 +18,8 @@ export async function saveRule(tx: Knex.Transaction, rule: RuleSnapshot): Promis
       version: rule.version,
       isActive: rule.enabled && !rule.deleted,
       isDeleted: rule.deleted,
-      rule: JSON.stringify(rule),
+      // Of a deleted rule only the version is read.
+      rule: rule.deleted ? '{}' : JSON.stringify(rule),
     },
   );
   return rowCount > 0;

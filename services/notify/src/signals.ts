@@ -53,6 +53,10 @@ export function createSignals(logger: Logger) {
       const { delivery_id, event_id, host, status } = facts;
       logger.info({ delivery_id, event_id, host, outcome, status }, 'a webhook was not delivered');
     },
+    /** Each is stored by itself after this. */
+    attemptsNotStoredTogether: (error: unknown, attempts: number) => {
+      logger.warn({ err: error, attempts }, 'attempts could not be stored together; storing each by itself');
+    },
     endpointDisabled: (reason: Exclude<DisabledReason, 'requested'>, host: string, event: NewEvent) => {
       disabled.add(1, { reason });
       events.add(1, { type: event.type });

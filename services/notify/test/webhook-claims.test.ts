@@ -14,6 +14,7 @@ import { sealFor } from '../src/domain/webhook-box.ts';
 import { createSignals } from '../src/signals.ts';
 import { attemptDelivery } from '../src/use-cases/attempt-delivery.ts';
 import type { WebhookTools } from '../src/use-cases/deps.ts';
+import { createRecordAttempt } from '../src/use-cases/record-attempt.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -143,7 +144,7 @@ async function claimedWebhook() {
   } as unknown as WebhookTools;
   const deps = { db: database.db, signals: createSignals(createLogger('notify', 'silent')), webhooks };
   const attempt = (claim: ClaimedDelivery, pace: HostPace = { delayOf: () => 1 }) =>
-    attemptDelivery(deps, claim, { pace, signal: AbortSignal.timeout(30_000) });
+    attemptDelivery(deps, claim, { pace, record: createRecordAttempt(deps), signal: AbortSignal.timeout(30_000) });
   return { key, claim: await claimNext(), claimNext, attempt, resolved, sent, opened };
 }
 

@@ -12,10 +12,11 @@ import { parseWebhookUrl } from '../domain/webhook-url.ts';
 import type { WebhookUrl } from '../domain/webhook-url.ts';
 import type { Answer } from '../domain/delivery.ts';
 import type { AttemptDeps, WebhookTools } from './deps.ts';
-import { recordAttempt } from './record-attempt.ts';
+import type { RecordAttempt } from './record-attempt.ts';
 
 interface AttemptOptions {
   pace: HostPace;
+  record: RecordAttempt;
   signal: AbortSignal;
 }
 
@@ -39,7 +40,7 @@ export async function attemptDelivery(
     'address' in target ? await send(deps.webhooks, claimed, { ...target, ...options, event, at }) : target;
   crashPoint('notify.webhook_sent');
   const attempt = { at: at.toISOString(), duration_ms: Math.round(lookupMs + performance.now() - sent) };
-  await recordAttempt(deps, claimed, { answer, attempt, occurredAt: event.occurred_at });
+  await options.record(claimed, { answer, attempt, occurredAt: event.occurred_at });
 }
 
 /** Drops a delivery whose task was deleted, or whose event is older than events are retained. */

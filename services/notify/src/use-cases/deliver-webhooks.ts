@@ -8,6 +8,7 @@ import { createHostPace } from '../domain/host-pace.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { BusyCounts } from './busy-counts.ts';
 import type { AttemptDeps } from './deps.ts';
+import { createRecordAttempt } from './record-attempt.ts';
 
 /** Sends deliveries that are due. */
 export interface Deliverer {
@@ -34,13 +35,14 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   const { db, logger, intervalMs, busy } = deps;
   const bell = createBell();
   const pace = createHostPace(HOST_RATE);
+  const record = createRecordAttempt(deps);
   const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();
 
   const attempt = async (claimed: ClaimedDelivery) => {
     busy.begin(claimed);
     try {
-      await attemptDelivery(deps, claimed, { pace, signal: stopping.signal });
+      await attemptDelivery(deps, claimed, { pace, record, signal: stopping.signal });
     } catch (error) {
       // For any cause: the delivery is due again when its lease has expired.
       if (stopping.signal.aborted) await releaseDelivery(db, claimed).catch(() => undefined);

@@ -1,13 +1,17 @@
+import { createBatches } from '@vision/shared/async/batches';
+import type { Batches } from '@vision/shared/async/batches';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { appendToLog } from '../db/event-log.ts';
 import { endDelivery, postponeDelivery } from '../db/webhook-deliveries.ts';
 import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
 import { disableEndpoint, noteFailure, noteSuccess } from '../db/webhook-endpoints.ts';
-import { DISABLE_AFTER, KEPT_ATTEMPTS, nextAttemptIn } from '../domain/delivery.ts';
+import { storeDelivered, storeFailed } from '../db/webhook-outcomes.ts';
+import type { AttemptOutcome } from '../db/webhook-outcomes.ts';
+import { AT_ONCE, DISABLE_AFTER, KEPT_ATTEMPTS, nextAttemptIn } from '../domain/delivery.ts';
 import type { Answer, Attempt, DisabledReason } from '../domain/delivery.ts';
 import type { NewEvent } from '../domain/event.ts';
 import { disabledEvent } from '../domain/webhook-event.ts';
-import type { AttemptDeps } from './deps.ts';
+import type { Deps } from './deps.ts';
 
 interface Ended {
   answer: Answer;
@@ -17,36 +21,64 @@ interface Ended {
 }
 
 /** Stores how an attempt ended: delivered, due once more, failed for good, or the end of its endpoint. */
-export async function recordAttempt(
-  deps: AttemptDeps,
-  claimed: ClaimedDelivery,
-  { answer, attempt, occurredAt }: Ended,
-): Promise<void> {
-  const { db, signals } = deps;
-  const { outcome, status } = answer;
-  const attempts = [...claimed.attempts, { ...attempt, outcome, status }].slice(-KEPT_ATTEMPTS);
-  if (outcome === 'delivered') {
-    // First, so that no owner sees a delivered webhook at an endpoint that is said to fail.
-    await noteSuccess(db, claimed.endpoint_key);
-    await endDelivery(db, claimed, { state: 'delivered', attempts, failures: claimed.failures });
-    const ageMs = claimed.failures === 0 ? Date.now() - occurredAt.getTime() : undefined;
-    signals.webhookDelivered(ageMs);
-    return;
-  }
-  signals.webhookFailed(outcome, { ...claimed, status });
-  const disabled = await recordFailure(deps, claimed, { answer, attempts });
-  if (disabled) signals.endpointDisabled(disabled.reason, claimed.host, disabled.event);
+export type RecordAttempt = (claimed: ClaimedDelivery, ended: Ended) => Promise<void>;
+
+type RecordDeps = Pick<Deps, 'db' | 'signals'>;
+
+/**
+ * Attempts that end while others are being stored are stored together, in one statement. What that statement leaves
+ * out, and all of it when the statement fails, is stored one by one.
+ */
+export function createRecordAttempt(deps: RecordDeps): RecordAttempt {
+  const delivered = batchesOf(deps, storeDelivered);
+  const failed = batchesOf(deps, storeFailed);
+  return async (claimed, { answer, attempt, occurredAt }) => {
+    const { outcome, status } = answer;
+    const attempts = [...claimed.attempts, { ...attempt, outcome, status }].slice(-KEPT_ATTEMPTS);
+    if (outcome === 'delivered') {
+      const ended = { claimed, attempts, failures: claimed.failures };
+      if (!(await delivered.add(ended))) await recordSuccess(deps, ended);
+      const ageMs = claimed.failures === 0 ? Date.now() - occurredAt.getTime() : undefined;
+      deps.signals.webhookDelivered(ageMs);
+      return;
+    }
+    deps.signals.webhookFailed(outcome, { ...claimed, status });
+    const failures = claimed.failures + 1;
+    const pauseMs = nextAttemptIn({ failures, ageMs: claimed.age_ms, retryAfterMs: answer.retryAfterMs });
+    const ended = { claimed, attempts, failures, pauseMs };
+    const isGone = status === 410;
+    if (!isGone && (await failed.add(ended))) return;
+    const disabled = await recordFailure(deps, ended, isGone);
+    if (disabled) deps.signals.endpointDisabled(disabled.reason, claimed.host, disabled.event);
+  };
+}
+
+function batchesOf({ db, signals }: RecordDeps, store: typeof storeDelivered): Batches<AttemptOutcome, boolean> {
+  return createBatches({
+    most: AT_ONCE.process,
+    run: async (outcomes) => {
+      try {
+        return await store(db, outcomes);
+      } catch (error) {
+        signals.attemptsNotStoredTogether(error, outcomes.length);
+        return outcomes.map(() => false);
+      }
+    },
+  });
+}
+
+async function recordSuccess({ db }: RecordDeps, { claimed, attempts, failures }: AttemptOutcome): Promise<void> {
+  // First, so that no owner sees a delivered webhook at an endpoint that is said to fail.
+  await noteSuccess(db, claimed.endpoint_key);
+  await endDelivery(db, claimed, { state: 'delivered', attempts, failures });
 }
 
 /** One transaction: the attempt, the count of its endpoint, and what follows from it. */
 function recordFailure(
-  { db }: AttemptDeps,
-  claimed: ClaimedDelivery,
-  { answer, attempts }: { answer: Answer; attempts: Attempt[] },
+  { db }: RecordDeps,
+  { claimed, attempts, failures, pauseMs }: AttemptOutcome,
+  isGone: boolean,
 ): Promise<{ reason: Exclude<DisabledReason, 'requested'>; event: NewEvent } | undefined> {
-  const failures = claimed.failures + 1;
-  const pauseMs = nextAttemptIn({ failures, ageMs: claimed.age_ms, retryAfterMs: answer.retryAfterMs });
-  const isGone = answer.status === 410;
   return inTransaction(db, async (tx) => {
     const failing = await noteFailure(tx, claimed);
     if (pauseMs !== undefined || isGone)

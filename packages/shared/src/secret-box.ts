@@ -41,10 +41,13 @@ export interface SecretKey {
  * use different keys, derived with HKDF-SHA-256.
  */
 export function createSecretBox(keys: SecretKey[]): SecretBox {
+  // Derived once: every webhook opens boxes.
+  const sealing = keys.map((by): SealingKey => ({ version: by.version, sealingKey: derive(by, 'seal') }));
   const [current] = keys;
-  if (!current) throw new Error('no key');
+  const [sealingCurrent] = sealing;
+  if (!current || !sealingCurrent) throw new Error('no key');
   const find = (version: number | undefined) => {
-    const found = keys.find((key) => key.version === version);
+    const found = sealing.find((key) => key.version === version);
     if (!found) throw new Error(`key version ${String(version)} is not known`);
     return found;
   };
@@ -53,7 +56,7 @@ export function createSecretBox(keys: SecretKey[]): SecretBox {
       .update(text)
       .digest('hex')}`;
   return {
-    seal: (text, context) => seal(current, text, context),
+    seal: (text, context) => seal(sealingCurrent, text, context),
     open: (box, context) => open(find(box[0]), box, context),
     digest: (text, label) => digestWith(current, text, label),
     matches: (digest, text, label) => {
@@ -69,17 +72,22 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
-function seal(by: SecretKey, text: string, context: string): Buffer {
+interface SealingKey {
+  version: number;
+  sealingKey: Buffer;
+}
+
+function seal(by: SealingKey, text: string, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', derive(by, 'seal'), nonce).setAAD(Buffer.from(context));
+  const cipher = createCipheriv('aes-256-gcm', by.sealingKey, nonce).setAAD(Buffer.from(context));
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([Buffer.from([by.version]), nonce, cipher.getAuthTag(), sealed]);
 }
 
-function open(by: SecretKey, box: Buffer, context: string): string {
+function open(by: SealingKey, box: Buffer, context: string): string {
   if (box.length < HEAD_BYTES) throw new Error('box too short');
   const nonce = box.subarray(1, 1 + NONCE_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', derive(by, 'seal'), nonce, { authTagLength: TAG_BYTES })
+  const decipher = createDecipheriv('aes-256-gcm', by.sealingKey, nonce, { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(context))
     .setAuthTag(box.subarray(1 + NONCE_BYTES, HEAD_BYTES));
   return Buffer.concat([decipher.update(box.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');

@@ -57,7 +57,7 @@ export async function searchFigures(db: Knex): Promise<Figure[]> {
       value: large / small,
       unit: 'ratio',
       target: atMost(1.3),
-      floor: atMost(2),
+      floor: atMost(1.5),
     },
   ];
 }

@@ -128,23 +128,31 @@ export async function segmentsAfter(
 }
 
 /**
- * A number up to which no segment beyond `seq` has frames of these times: the least first number of those that may;
- * undefined when there are none. Cold segments are found by the index of their times, hot ones are few.
+ * The same, beginning with the first one that may have frames of these times. Segments right behind `seq` are read as
+ * they come when one of them may; only then is it not searched for.
  */
-export async function firstSegmentInTime(
+export async function segmentsAfterInTime(
   db: Knex,
-  { day, taskId }: SegmentRange,
-  { seq, times }: { seq: number; times: TimeRange },
-): Promise<number | undefined> {
-  const inTime = `day = :day and task_id = :taskId and last_time_ms >= :fromMs and first_time_ms < :toMs and last_seq > :seq`;
-  // Without `materialized` the planner reads all segments in the order of their numbers to find the first one.
-  const { rows } = await db.raw<{ rows: [{ first: number | null }] }>(
-    `with cold as materialized (select first_seq from segments where object_key is not null and ${inTime}),
-          hot as materialized (select first_seq from segments where body is not null and ${inTime})
-     select least((select min(first_seq) from cold), (select min(first_seq) from hot)) as first`,
-    { day, taskId, seq, ...times },
+  { day, taskId, upToPosition }: SegmentRange,
+  { seq, times, limit }: { seq: number; times: TimeRange; limit: number },
+): Promise<FoundSegment[]> {
+  const inTime = 'last_time_ms >= :fromMs and first_time_ms < :toMs';
+  const behind = 'day = :day and task_id = :taskId and last_seq > :seq';
+  // Cold segments are found by the index of their times, hot ones are few. Without `materialized` the planner reads all
+  // segments in the order of their numbers to find the first one. Neither is read unless `case` comes to it.
+  const { rows } = await db.raw<{ rows: SegmentRow[] }>(
+    `with next as (select first_time_ms, last_time_ms from segments
+                    where ${behind} and first_seq > :seq - ${MAX_SPAN} order by first_seq, id limit :limit),
+          cold as materialized (select first_seq from segments where object_key is not null and ${behind} and ${inTime}),
+          hot as materialized (select first_seq from segments where body is not null and ${behind} and ${inTime})
+     select ${FOUND}, s.body from segments as s
+      where s.day = :day and s.task_id = :taskId and s.last_seq > :seq and s.first_position <= :upToPosition
+        and s.first_seq >= (select case when exists (select from next where ${inTime}) then :seq - ${MAX_SPAN} + 1
+                                        else least((select min(first_seq) from cold), (select min(first_seq) from hot)) end)
+      order by s.first_seq, s.id limit :limit`,
+    { day, taskId, upToPosition, seq, ...times, limit },
   );
-  return rows[0].first ?? undefined;
+  return found(rows);
 }
 
 /** The next segments that may have frames of these times, in the order of their first numbers. */
@@ -155,7 +163,7 @@ export async function segmentsInTime(
 ): Promise<FoundSegment[]> {
   const inTime = `day = :day and task_id = :taskId and last_time_ms >= :fromMs and first_time_ms < :toMs
     and first_position <= :upToPosition`;
-  // As in `firstSegmentInTime`.
+  // As in `segmentsAfterInTime`.
   const { rows } = await db.raw<{ rows: SegmentRow[] }>(
     `with cold as materialized (select first_seq, id from segments where object_key is not null and ${inTime}),
           hot as materialized (select first_seq, id from segments where body is not null and ${inTime}),

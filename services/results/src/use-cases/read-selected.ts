@@ -1,5 +1,5 @@
 import { framesAfter } from '../db/frames.ts';
-import { firstSegmentInTime, segmentsAfter } from '../db/segments.ts';
+import { segmentsAfter, segmentsAfterInTime } from '../db/segments.ts';
 import type { FoundSegment, SegmentRange } from '../db/segments.ts';
 import type { Progress } from '../domain/cursor.ts';
 import type { ShownFrame } from '../domain/page-text.ts';
@@ -159,7 +159,7 @@ export interface Step {
 }
 
 /**
- * The next frames in any form. Where none is in time, the step goes up to the next segment that the index says is. Rows
+ * The next frames in any form; of segments only those in time, from the next one on that the index says has some. Rows
  * are read before segments, as `readPage` does.
  */
 export async function nextStep(
@@ -173,7 +173,9 @@ export async function nextStep(
   let upTo: number;
   let look = SEGMENTS;
   do {
-    segments = await segmentsAfter(db, range, { seq, limit: look });
+    segments = await (times
+      ? segmentsAfterInTime(db, range, { seq, times, limit: look })
+      : segmentsAfter(db, range, { seq, limit: look }));
     upTo = segments.length === look ? (segments.at(-1)?.firstSeq ?? seq) - 1 : Infinity;
     look *= 2;
   } while (upTo <= seq);
@@ -190,21 +192,9 @@ export async function nextStep(
     if (!hasTime(segment, times)) continue;
     for (const one of framesOf(segment)) if (isInStep(one) && isIn(one.frameTimeMs, times)) found.push(one);
   }
-  const frames = onceEach([...rows, ...found]);
   const whole = Math.min(upTo, rowsUpTo);
-  if (times && frames.length === 0 && whole !== Infinity)
-    return { frames, upTo: await beforeTime(db, range, { seq: whole, times }) };
-  return { frames: frames.filter((one) => one.seq <= whole), upTo: whole };
+  return { frames: onceEach([...rows, ...found]).filter((one) => one.seq <= whole), upTo: whole };
 }
 
 const hasTime = ({ firstTimeMs, lastTimeMs }: FoundSegment, times: TimeRange | undefined) =>
   times === undefined || (lastTimeMs >= times.fromMs && firstTimeMs < times.toMs);
-
-async function beforeTime(
-  db: OpenDeps['db'],
-  range: SegmentRange,
-  { seq, times }: { seq: number; times: TimeRange },
-): Promise<number> {
-  const first = await firstSegmentInTime(db, range, { seq, times });
-  return first === undefined ? Infinity : Math.max(seq, first - 1);
-}

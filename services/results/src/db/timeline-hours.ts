@@ -24,27 +24,39 @@ export async function saveHours(tx: Knex.Transaction, task: TaskOfDay, hours: Pa
       .merge();
 }
 
-/** An hour as a timeline reads it; what its minutes have is null when it is not needed. */
-export interface ReadHour extends Pick<PackedHour, 'hourMs' | 'totals'> {
-  coverage: Buffer | null;
-  minutes: Buffer | null;
-}
-
 /** Stored hours that begin in this time, in order. */
 export async function hoursBetween(
   db: Knex,
   { day, taskId }: TaskOfDay,
-  { fromMs, toMs, withMinutes }: { fromMs: number; toMs: number; withMinutes: boolean },
-): Promise<ReadHour[]> {
-  const { rows } = await db.raw<{ rows: ReadHour[] }>(
-    `select hour_ms as "hourMs", totals, ${withMinutes ? 'coverage, minutes' : 'null as coverage, null as minutes'}
-       from timeline_hours
-      where day = :day and task_id = :taskId and hour_ms >= :fromMs and hour_ms < :toMs
-      order by hour_ms`,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Promise<PackedHour[]> {
+  const { rows } = await db.raw<{ rows: PackedHour[] }>(
+    `select hour_ms as "hourMs", coverage, totals, minutes from timeline_hours ${BETWEEN}`,
     { day, taskId, fromMs, toMs },
   );
   return rows;
 }
+
+/**
+ * The same without what their minutes have. The hours of three months come as one row: as rows of their own they take
+ * as long to arrive as to be opened.
+ */
+export async function totalsBetween(
+  db: Knex,
+  { day, taskId }: TaskOfDay,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Promise<Pick<PackedHour, 'hourMs' | 'totals'>[]> {
+  const { rows } = await db.raw<{ rows: [{ hours: [hourMs: number, bytes: number][] | null; totals: Buffer }] }>(
+    `select json_agg(json_build_array(hour_ms, octet_length(totals))) as hours, string_agg(totals, '') as totals
+       from (select hour_ms, totals from timeline_hours ${BETWEEN}) as in_order`,
+    { day, taskId, fromMs, toMs },
+  );
+  const [{ hours, totals }] = rows;
+  let end = 0;
+  return (hours ?? []).map(([hourMs, bytes]) => ({ hourMs, totals: totals.subarray(end, (end += bytes)) }));
+}
+
+const BETWEEN = `where day = :day and task_id = :taskId and hour_ms >= :fromMs and hour_ms < :toMs order by hour_ms`;
 
 /** Frames and seconds of the minutes of stored hours, those that begin at these times. */
 export async function coverageOfHours(

@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { coverageOfHours, hoursBetween } from '../db/timeline-hours.ts';
-import type { ReadHour } from '../db/timeline-hours.ts';
+import { coverageOfHours, hoursBetween, totalsBetween } from '../db/timeline-hours.ts';
 import type { LabelTotals } from '../domain/fold/count-codec.ts';
 import type { Span } from '../domain/fold/coverage.ts';
 import { decodeMinutes, decodeTotals, secondsOf } from '../domain/fold/hour-codec.ts';
-import type { HourSeconds } from '../domain/fold/hour-codec.ts';
+import type { HourSeconds, PackedHour } from '../domain/fold/hour-codec.ts';
 import { hourOf } from '../domain/fold/minutes.ts';
 import type { Minute } from '../domain/fold/minutes.ts';
 import type { FoldView } from './read-fold.ts';
@@ -35,7 +34,8 @@ export async function readHours(
 ): Promise<OpenedHour[]> {
   const task = { day: view.day, taskId };
   const fromMs = hourOf(span.fromMs - (view.pace.coveredSeconds - 1) * 1000);
-  const rows = await hoursBetween(db, task, { fromMs, toMs: span.toMs, withMinutes });
+  const between = { fromMs, toMs: span.toMs };
+  const rows = await (withMinutes ? hoursBetween(db, task, between) : totalsBetween(db, task, between));
   const opened: OpenedHour[] = [];
   const incomplete = new Map<number, OpenedHour>();
   for (const [index, row] of rows.entries()) {
@@ -56,9 +56,9 @@ export async function readHours(
 }
 
 /** Hours of earlier releases do not say their seconds as a whole. */
-function open(row: ReadHour): { hour: OpenedHour; isComplete: boolean } {
-  const { hourMs, coverage, minutes: packed } = row;
-  const minutes = coverage && packed ? decodeMinutes({ hourMs, coverage, minutes: packed }) : undefined;
+function open(row: Pick<PackedHour, 'hourMs' | 'totals'> | PackedHour): { hour: OpenedHour; isComplete: boolean } {
+  const { hourMs } = row;
+  const minutes = 'minutes' in row ? decodeMinutes(row) : undefined;
   const { labels, seconds } = decodeTotals(row);
   const known = seconds ?? (minutes && secondsOf(minutes));
   return { hour: { hourMs, labels, minutes, ...(known ?? NONE) }, isComplete: known !== undefined };

@@ -1,6 +1,6 @@
 import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import type { ByteReader, ByteWriter } from '@vision/contracts/segments/bytes';
-import { BINS, COUNTS } from './minutes.ts';
+import { BINS, COUNTS, emptyCounts } from './minutes.ts';
 import type { LabelCounts, Minute } from './minutes.ts';
 
 /** Numbers of each label. */
@@ -36,7 +36,7 @@ export function takeLabels(reader: ByteReader): LabelTotals {
   const labels: LabelTotals = new Map();
   for (let left = reader.unsigned(); left > 0; left -= 1) {
     const label = takeText(reader);
-    const counts = new Int32Array(COUNTS);
+    const counts = emptyCounts();
     for (let kind = 0; kind < COUNTS; kind += BINS) {
       const length = reader.byte();
       if (length > BINS) throw new SegmentDamagedError('a label has too many numbers');

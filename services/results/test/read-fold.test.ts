@@ -2,10 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
+import { findFold } from '../src/db/folds.ts';
+import { coverageOfFold } from '../src/db/timeline-hours.ts';
 import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { readFold } from '../src/use-cases/read-fold.ts';
+import type { FoldView } from '../src/use-cases/read-fold.ts';
 import {
   foldParts,
   frame,
@@ -75,6 +78,34 @@ test('what was read while a fold changed rows is thrown away', async () => {
   expect(reads).toBe(2);
   expect(found).toMatchObject({ rows: ['a1-0'], view: ['a1-1'] });
   expect(found.isInTransaction).toBeFalsy();
+});
+
+test('what was read is thrown away when another revision is noted with its last rows', async () => {
+  const { taskId, deps, grow } = await growingTask();
+  let reads = 0;
+  const found = await readFold(deps, taskId, async (view, db) => {
+    reads += 1;
+    const rows = await idsOf(db, taskId);
+    if (reads === 1) await grow();
+    const { revision } = await coverageOfFold(db, { day: view.day, taskId }, []);
+    view.noteRevision(revision);
+    return { rows, view: [...view.tracks.keys()] };
+  });
+  expect(reads).toBe(2);
+  expect(found).toEqual({ rows: ['a1-0'], view: ['a1-1'] });
+});
+
+test('how far a task was folded before the read counts for its first try alone', async () => {
+  const { taskId, deps, grow } = await growingTask();
+  const before = await findFold(database.db, taskId);
+  await grow();
+  let reads = 0;
+  const read = async (view: FoldView, db: typeof database.db) => {
+    reads += 1;
+    return { rows: await idsOf(db, taskId), view: [...view.tracks.keys()] };
+  };
+  expect(await readFold(deps, taskId, read, { found: before })).toEqual({ rows: ['a1-0'], view: ['a1-1'] });
+  expect(reads).toBe(2);
 });
 
 test('a reader that is slower than every fold reads rows of one moment', async () => {

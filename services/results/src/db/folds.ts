@@ -67,13 +67,17 @@ export async function planFold(db: Knex, taskId: string, plan: FoldPlan): Promis
 }
 
 /** How far the frames of a task are stored and folded, as of one moment. */
-export interface FoldProgress {
+export interface ReadableFold {
   stored: FrameState;
   fold: StoredFold | undefined;
   /** Every stored frame is folded. */
   isFolded: boolean;
   /** Rate at which its source is sampled; null when the backend does not report it. */
   sampleFps: number | null;
+}
+
+/** The same, with what judging alarm rules needs. */
+export interface FoldProgress extends ReadableFold {
   /** `ingests.rule_set`. */
   ruleSet: number | null;
   /** The task, once an event of it has arrived. */
@@ -82,13 +86,29 @@ export interface FoldProgress {
   nowMs: number;
 }
 
-interface FoldProgressRow extends FrameState, Progress, Omit<JudgedView, 'subject'> {
+/** What is selected of `ingests as i`, `folds as f` and `sources as s`. */
+export interface FoldColumns {
+  seq: number;
+  foldPosition: number;
   revision: number | null;
   state: Buffer;
   rules: Buffer | null;
-  foldPosition: number;
   isFolded: boolean;
   sampleFps: number | null;
+}
+
+export const FOLD = `f.seq, f.position as "foldPosition", f.revision, f.state, f.rules,
+            coalesce(f.position >= i.position and f.seq >= i.max_seq, false) as "isFolded",
+            (s.snapshot ->> 'sample_fps')::double precision as "sampleFps"`;
+
+/** A row that was inserted and not written yet is no fold. */
+export const foldOf = (row: FoldColumns): Omit<ReadableFold, 'stored'> => {
+  const { seq, foldPosition: position, revision, state, rules, isFolded, sampleFps } = row;
+  const fold = revision === null || revision === 0 ? undefined : { seq, position, revision, state, rules };
+  return { fold, isFolded, sampleFps };
+};
+
+interface FoldProgressRow extends FrameState, FoldColumns, Omit<JudgedView, 'subject'> {
   ruleSet: number | null;
   subject: string | null;
   nowMs: number;
@@ -98,10 +118,7 @@ interface FoldProgressRow extends FrameState, Progress, Omit<JudgedView, 'subjec
 export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> {
   const { rows } = await db.raw<{ rows: [FoldProgressRow | undefined] }>(
     `select i.position, i.late_position, i.late_listed = i.late_position as is_late_listed, i.rule_set as "ruleSet",
-            f.seq, f.position as "foldPosition", f.revision, f.state, f.rules,
-            coalesce(f.position >= i.position and f.seq >= i.max_seq, false) as "isFolded",
-            (s.snapshot ->> 'sample_fps')::double precision as "sampleFps",
-            v.subject, v.kind, v.status, v.default_min_score as "defaultMinScore", v.scene_code as "sceneCode",
+            ${FOLD}, v.subject, v.kind, v.status, v.default_min_score as "defaultMinScore", v.scene_code as "sceneCode",
             v.client_ref as "clientRef", v.snapshots, (extract(epoch from v.ended_at) * 1000)::bigint as "endedMs",
             extract(epoch from vision_now() - v.ended_at)::double precision * 1000 as "endedForMs",
             i.end_status is not null or (i.attempt < 0 and coalesce(v.frames_published, 0) = 0) as "hasAllFrames",
@@ -113,12 +130,9 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
   );
   const [row] = rows;
   if (!row) return unknownTask;
-  const { seq, foldPosition, revision, state, rules, subject, ...facts } = row;
-  const fold =
-    revision === null || revision === 0 ? undefined : { seq, position: foldPosition, revision, state, rules };
-  const task = subject === null ? undefined : { ...facts, subject };
-  const { isFolded, sampleFps, ruleSet, nowMs } = facts;
-  return { stored: facts, fold, isFolded, sampleFps, ruleSet, task, nowMs };
+  const { subject, ruleSet, nowMs } = row;
+  const task = subject === null ? undefined : { ...row, subject };
+  return { ...foldOf(row), stored: row, ruleSet, task, nowMs };
 }
 
 /** Whether no frame of a task was stored since it was found at a position. */

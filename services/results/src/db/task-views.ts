@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts';
+import { FOLD, foldOf } from './folds.ts';
+import type { FoldColumns, ReadableFold } from './folds.ts';
 
 /**
  * Keeps the newest version, in any order of arrival. Views of earlier releases get what they lack.
@@ -57,6 +59,21 @@ export async function findReadableTask(
     { taskId, subject, patienceS: endPatienceMs / 1000 },
   );
   return result.rows[0];
+}
+
+/** The same task with how far it is folded, as of one moment. */
+export async function findFoldedTask(
+  db: Knex,
+  { taskId, subject, endPatienceMs }: { taskId: string; subject: string; endPatienceMs: number },
+): Promise<{ task: ReadableTask; fold: ReadableFold } | undefined> {
+  const { rows } = await db.raw<{ rows: (ReadableTask & FoldColumns)[] }>(
+    `select ${READABLE}, ${FOLD} from task_views as v left join ingests as i on i.task_id = v.task_id
+       left join folds as f on f.task_id = v.task_id left join sources as s on s.task_id = v.task_id
+      where v.task_id = :taskId and v.subject = :subject`,
+    { taskId, subject, patienceS: endPatienceMs / 1000 },
+  );
+  const [row] = rows;
+  return row && { task: row, fold: { ...foldOf(row), stored: row } };
 }
 
 /** Current state of these tasks, of any subject. */

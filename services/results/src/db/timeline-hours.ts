@@ -73,6 +73,22 @@ export async function coverageOfHours(
   return rows;
 }
 
+/** The same, and which revision of the fold of the task they are of, as of one moment. */
+export async function coverageOfFold(
+  db: Knex,
+  { day, taskId }: TaskOfDay,
+  hours: number[],
+): Promise<{ revision: number; hours: Pick<PackedHour, 'hourMs' | 'coverage'>[] }> {
+  const { rows } = await db.raw<{ rows: { revision: number; hourMs: number | null; coverage: Buffer }[] }>(
+    `select fold.revision, h.hour_ms as "hourMs", h.coverage
+       from (select coalesce((select revision from folds where task_id = :taskId), 0) as revision) as fold
+       left join timeline_hours as h on h.day = :day and h.task_id = :taskId and h.hour_ms = any(:hours::bigint[])`,
+    { day, taskId, hours },
+  );
+  const found = rows.flatMap(({ hourMs, coverage }) => (hourMs === null ? [] : [{ hourMs, coverage }]));
+  return { revision: rows[0]?.revision ?? 0, hours: found };
+}
+
 export async function deleteHours(tx: Knex.Transaction, { day, taskId }: TaskOfDay): Promise<void> {
   await tx('timeline_hours').where({ day, task_id: taskId }).delete();
 }

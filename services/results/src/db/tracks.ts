@@ -70,12 +70,18 @@ export async function saveTracks(tx: Knex.Transaction, task: TaskOfDay, tracks: 
 
 /** Tracks that last longer are found by an index of their own when their beginning is far back. */
 const LONG_MS = 600_000;
-/** The next stored tracks that a query asks for, in its order; those of `without` are left out. */
+/** Stored tracks that a query asks for, and those of which more is known. */
+export interface FoundTracks {
+  page: TrackFacts[];
+  own: TrackFacts[];
+}
+
+/** The next stored tracks that a query asks for without those of `own`, in its order; and those of `own`. */
 export async function findTracks(
   db: Knex,
   task: TaskOfDay,
-  { query, limit, without }: { query: TrackQuery; limit: number; without: string[] },
-): Promise<TrackFacts[]> {
+  { query, limit, own }: { query: TrackQuery; limit: number; own: string[] },
+): Promise<FoundTracks> {
   const key = query.order === 'changed' ? 'changed' : 'first_time_ms';
   const direction = query.order === 'newest' ? 'desc' : 'asc';
   const comparison = query.order === 'newest' ? '<' : '>';
@@ -105,11 +111,11 @@ export async function findTracks(
     minScore: query.minScore,
     threshold: query.threshold,
     minDurationMs: query.minDurationMs,
-    without,
+    own,
     limit,
   };
   const wanted = [
-    'track_id <> all(:without::text[])',
+    'track_id <> all(:own::text[])',
     '(frames > 1 or best_score >= :threshold)',
     'best_score >= :minScore',
     'last_time_ms - first_time_ms >= :minDurationMs',
@@ -117,12 +123,17 @@ export async function findTracks(
     query.fromMs !== undefined && 'last_time_ms >= :fromMs',
     query.toMs !== undefined && 'first_time_ms < :toMs',
   ].filter(Boolean);
-  const { rows } = await db.raw<{ rows: TrackRow[] }>(
-    `select ${COLUMNS} from (${parts.join(' union all ')}) as scanned
-      where ${wanted.join(' and ')} ${order} limit :limit`,
+  const page = `select ${COLUMNS}, false as "isOwn" from (${parts.join(' union all ')}) as scanned
+      where ${wanted.join(' and ')} ${order} limit :limit`;
+  const ofOwn = `select ${COLUMNS}, true from tracks
+      where day = :day and task_id = :taskId and track_id = any(:own::text[])`;
+  const { rows } = await db.raw<{ rows: (TrackRow & { isOwn: boolean })[] }>(
+    own.length === 0 ? page : `(${page}) union all (${ofOwn})`,
     values,
   );
-  return rows.map(ofRow);
+  const found: FoundTracks = { page: [], own: [] };
+  for (const { isOwn, ...row } of rows) (isOwn ? found.own : found.page).push(ofRow(row));
+  return found;
 }
 
 /** A track as it counts where it began. */

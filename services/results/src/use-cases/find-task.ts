@@ -1,6 +1,7 @@
 import { fail } from '@vision/contracts/errors';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { findReadableTask } from '../db/task-views.ts';
+import type { ReadableFold } from '../db/folds.ts';
+import { findFoldedTask, findReadableTask } from '../db/task-views.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';
 import { learnTask } from './learn-task.ts';
@@ -26,6 +27,18 @@ export async function findTask(
   const learnt = await findReadableTask(db, { taskId, subject, endPatienceMs });
   if (!learnt) throw taskNotFound();
   return unexpired(learnt);
+}
+
+/** The same task with how far it is folded, unless it had to be asked for. */
+export async function findFolded(
+  deps: Pick<Deps, 'db' | 'settings' | 'taskOwners'>,
+  subject: string,
+  taskId: string,
+): Promise<{ task: ReadableTask; fold: ReadableFold | undefined }> {
+  const { endPatienceMs } = deps.settings;
+  const known = await findFoldedTask(deps.db, { taskId, subject, endPatienceMs });
+  if (!known) return { task: await findTask(deps, subject, taskId), fold: undefined };
+  return { ...known, task: unexpired(known.task) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { coverageOfHours } from '../db/timeline-hours.ts';
+import { coverageOfFold } from '../db/timeline-hours.ts';
 import { snapshotsOf } from '../db/track-snapshots.ts';
 import { findTracks } from '../db/tracks.ts';
 import { decodeMinutes } from '../domain/fold/hour-codec.ts';
@@ -15,7 +15,7 @@ import type { TrackKey, TrackQuery, TrackRequest } from '../domain/track-query.t
 import { snapshotOf } from '../domain/track-snapshot.ts';
 import type { StoredSnapshot, TrackSnapshot } from '../domain/track-snapshot.ts';
 import type { Deps } from './deps.ts';
-import { findTask } from './find-task.ts';
+import { findFolded } from './find-task.ts';
 import { readFold } from './read-fold.ts';
 import type { FoldView, ReadFoldDeps } from './read-fold.ts';
 
@@ -42,16 +42,23 @@ export async function listTracks(
   deps: TrackDeps,
   { subject, taskId, query: asked }: { subject: string; taskId: string; query: TrackRequest },
 ): Promise<TrackList> {
-  const task = await findTask(deps, subject, taskId);
+  const { task, fold } = await findFolded(deps, subject, taskId);
   refuseNegative(task.kind, asked);
   const after = asked.cursor === undefined ? undefined : deps.trackCursors.decode(taskId, asked.order, asked.cursor);
   const threshold = thresholdOf(task);
   const query: TrackQuery = { ...asked, after, threshold, minScore: asked.minScore ?? threshold };
   const isComplete = task.is_complete || task.is_long_over;
-  return readFold(deps, taskId, async (view, db) => {
+  const limit = asked.limit + 1;
+  let stored: TrackFacts[] = [];
+  const readRows = async (db: Knex, ofDay: { day: string; taskId: string }, own: string[]) => {
+    const rows = await findTracks(db, ofDay, { query, limit, own });
+    stored = rows.page;
+    return rows.own;
+  };
+  const show = async (view: FoldView, db: Knex): Promise<TrackList> => {
     // Changes come in the order of storing, which is known when every frame was read.
     const isReadable = view.isWhole || query.order !== 'changed';
-    const found = isReadable ? await pageOf(db, { taskId, task, view, query, limit: asked.limit + 1 }) : [];
+    const found = isReadable ? pageOf(stored, { task, view, query, limit }) : [];
     const page = found.slice(0, asked.limit);
     const hasMore = found.length > asked.limit;
     const now = nowOf(view, isComplete);
@@ -69,7 +76,8 @@ export async function listTracks(
       resumeCursor: isOver || query.order === 'newest' ? '' : resume,
       asOfMs: view.newestMs ?? null,
     };
-  });
+  };
+  return readFold(deps, taskId, show, { found: fold, readRows });
 }
 
 /** The score, in millionths, from which objects of a task are shown by default. */
@@ -86,7 +94,6 @@ export const nowOf = (view: FoldView, isComplete: boolean): TaskNow => ({
 });
 
 interface PageParts {
-  taskId: string;
   task: ReadableTask;
   view: FoldView;
   query: TrackQuery;
@@ -94,9 +101,7 @@ interface PageParts {
 }
 
 /** Stored tracks, and among them those that frames beyond their row belong to. */
-async function pageOf(db: Knex, { taskId, task, view, query, limit }: PageParts): Promise<TrackFacts[]> {
-  const without = [...view.tracks.keys()];
-  const stored = await findTracks(db, { day: view.day, taskId }, { query, limit, without });
+function pageOf(stored: TrackFacts[], { task, view, query, limit }: PageParts): TrackFacts[] {
   const now = nowOf(view, task.is_complete || task.is_long_over);
   const own = [...view.tracks.values()]
     // The end of the task is a change of the tracks that it ended.
@@ -152,11 +157,13 @@ export async function showTracks(db: Knex, options: ShowOptions): Promise<ShownT
   const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
   const hours = [...new Set([...wanted].map(hourOf))];
   const ids = tracks.map(({ trackId }) => trackId);
+  // The hours are the last rows of the fold that are read.
   const [coverage, images] = await Promise.all([
-    coverageOfHours(db, { day: view.day, taskId }, hours),
+    coverageOfFold(db, { day: view.day, taskId }, hours),
     snapshotsOf(db, taskId, ids),
   ]);
-  for (const hour of coverage)
+  view.noteRevision(coverage.revision);
+  for (const hour of coverage.hours)
     for (const [start, minute] of decodeMinutes({ ...hour, minutes: null }))
       if (wanted.has(start)) mergeInto(minutes, start, minute);
   return tracks.map((track) => ({

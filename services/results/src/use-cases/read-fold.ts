@@ -3,6 +3,7 @@ import { dayOfTask } from '@vision/contracts/ids';
 import { fail } from '@vision/contracts/errors';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, requestFold, revisionOfFold } from '../db/folds.ts';
+import type { ReadableFold } from '../db/folds.ts';
 import { tracksOfIds } from '../db/tracks.ts';
 import { nothingRead } from '../domain/cursor.ts';
 import type { Progress } from '../domain/cursor.ts';
@@ -42,6 +43,20 @@ export interface FoldView {
   /** Tracks with facts beyond their row, whole; and of those that have a row, what it says. */
   tracks: Map<string, TrackFacts>;
   rows: Map<string, TrackFacts>;
+  /**
+   * Takes the revision that the last statement of a reader which reads rows has found with them; without it one more
+   * statement asks for it.
+   */
+  noteRevision: (revision: number) => void;
+}
+
+/** Reads the rows of these tracks, and may read more with them. */
+type ReadRows = (db: Knex, task: { day: string; taskId: string }, ids: string[]) => Promise<TrackFacts[]>;
+
+interface FoldReading {
+  /** How far the task is folded, when that was just read. */
+  found?: ReadableFold | undefined;
+  readRows?: ReadRows;
 }
 
 /**
@@ -53,16 +68,21 @@ export async function readFold<T>(
   deps: ReadFoldDeps,
   taskId: string,
   read: (view: FoldView, db: Knex) => Promise<T>,
+  { found, readRows = tracksOfIds }: FoldReading = {},
 ): Promise<T> {
   for (let left = TRIES; left > 0; left -= 1) {
-    const { revision, ...behind } = await readBehind(deps, taskId);
+    const known = left === TRIES ? found : undefined;
+    const { revision, ...behind } = await readBehind(deps, taskId, known ?? (await findFold(deps.db, taskId)));
     const isCurrent = async (db: Knex) => (await revisionOfFold(db, taskId)) === revision;
     const attempt = async (db: Knex) => {
       // Rows of a transaction do not change from its first statement on, however slowly they are read.
       if (db.isTransaction && !(await isCurrent(db))) return undefined;
-      const view = await viewOf(db, taskId, behind);
+      let noted: number | undefined;
+      const noteRevision = (one: number) => void (noted = one);
+      const view = await viewOf(db, taskId, { ...behind, noteRevision }, readRows);
       const value = await read(view, db);
-      return (await isCurrent(db)) ? { value } : undefined;
+      const isSame = noted === undefined ? await isCurrent(db) : noted === revision;
+      return isSame ? { value } : undefined;
     };
     const isQuick = left > TRIES - QUICK_TRIES;
     const answer = await (isQuick
@@ -73,11 +93,15 @@ export async function readFold<T>(
   throw fail.sysUnavailable('database_unavailable', new Error('the fold of the task changed again and again'));
 }
 
-type Behind = Pick<FoldView, 'state' | 'pace' | 'progress' | 'position' | 'isWhole'>;
+type Behind = Omit<Known, 'noteRevision'>;
+type Known = Pick<FoldView, 'noteRevision' | 'state' | 'pace' | 'progress' | 'position' | 'isWhole'>;
 
 /** The stored state with the frames that are not folded yet, and the revision that it is of. */
-async function readBehind(deps: ReadFoldDeps, taskId: string): Promise<Behind & { revision: number }> {
-  const { stored, fold, isFolded, sampleFps } = await findFold(deps.db, taskId);
+async function readBehind(
+  deps: ReadFoldDeps,
+  taskId: string,
+  { stored, fold, isFolded, sampleFps }: ReadableFold,
+): Promise<Behind & { revision: number }> {
   const state = fold ? decodeState(fold.state) : emptyState();
   const pace = paceOf(sampleFps);
   const from = fold ?? nothingRead;
@@ -92,17 +116,17 @@ async function readBehind(deps: ReadFoldDeps, taskId: string): Promise<Behind & 
   return { state, pace, progress, position, isWhole: !hasMore, revision: fold?.revision ?? 0 };
 }
 
-async function viewOf(db: Knex, taskId: string, behind: Behind): Promise<FoldView> {
-  const { state } = behind;
+async function viewOf(db: Knex, taskId: string, known: Known, readRows: ReadRows): Promise<FoldView> {
+  const { state } = known;
   const day = dayOfTask(taskId) ?? '';
   const parts = [...state.ended.values(), ...state.open.values()];
-  const stored = await tracksOfIds(db, { day, taskId }, [...new Set(parts.map(({ trackId }) => trackId))]);
+  const stored = await readRows(db, { day, taskId }, [...new Set(parts.map(({ trackId }) => trackId))]);
   const rows = new Map(stored.map((row) => [row.trackId, row]));
   const tracks = new Map(rows);
   for (const part of parts) {
-    const known = tracks.get(part.trackId);
-    tracks.set(part.trackId, known ? mergeTracks(known, part) : part);
+    const row = tracks.get(part.trackId);
+    tracks.set(part.trackId, row ? mergeTracks(row, part) : part);
   }
   const { newestMs, oldestMs } = state;
-  return { ...behind, day, newestMs, oldestMs, attempts: attemptsOf(state), tracks, rows };
+  return { ...known, day, newestMs, oldestMs, attempts: attemptsOf(state), tracks, rows };
 }

@@ -13,8 +13,9 @@ import { decodeHeads } from '@vision/contracts/segments/head';
 import { checksumOf, unpackedLength } from '@vision/contracts/segments/pack';
 import { encodeSegment, openBody, splitIntoSegments } from '../domain/segments/segment.ts';
 import type { EncodedSegment, SegmentFrame } from '../domain/segments/segment.ts';
+import { isSameFrame } from '../domain/segments/same-frame.ts';
 import { segmentKey } from '../domain/segments/segment-key.ts';
-import { fromStored, toStored } from '../domain/stored-objects.ts';
+import { fromStored } from '../domain/stored-objects.ts';
 import type { Deps } from './deps.ts';
 
 export interface CompactedTask {
@@ -167,16 +168,12 @@ async function youngInRows(
   };
 }
 
-const storedText = (objects: SegmentFrame['objects']) => (typeof objects === 'string' ? objects : toStored(objects));
-
 /** The young form is about to be removed, so what takes its place is read back first. */
 function assertSame(frames: SegmentFrame[], segments: EncodedSegment[]): void {
   const again = segments.flatMap(({ heads, body }) => framesOf({ heads: decodeHeads(heads), body }));
-  const textOf = ({ seq, attempt, position, frameTimeMs, width, height, objects }: SegmentFrame) =>
-    JSON.stringify([seq, attempt, position, frameTimeMs, width, height, storedText(objects)]);
   const differs = frames.some((frame, index) => {
     const other = again[index];
-    return !other || textOf(other) !== textOf(frame);
+    return !other || !isSameFrame(frame, other);
   });
   if (differs || again.length !== frames.length) throw new Error('a segment does not hold what was put into it');
 }

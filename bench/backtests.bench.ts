@@ -29,10 +29,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
     const taskId = syntheticTaskId();
     const keep = keeper(world.database.db);
     for (let from = 0; from < FRAMES; from += BATCH)
-      await keep(
-        Array.from({ length: BATCH }, (_, index) => syntheticFrame(taskId, from + index, OBJECTS)),
-        true,
-      );
+      await keep(Array.from({ length: BATCH }, (_, index) => syntheticFrame(taskId, from + index, OBJECTS)));
     await showTask(world.database.db, taskId, 'upload');
     const { url } = await world.start();
     const [judged, read]: number[][] = [[], []];

@@ -1,4 +1,6 @@
+import { finished } from 'node:stream/promises';
 import pg from 'pg';
+import copyStreams from 'pg-copy-streams';
 import { frameProduced } from '@vision/contracts/frame-events';
 import type { FrameData } from '@vision/contracts/frame-events';
 import { topics } from '@vision/contracts/topics';
@@ -8,7 +10,6 @@ import { createProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { frameEvents, frameHandler } from '../services/results/src/consumers/frames.ts';
-import { copyText } from '../services/results/src/db/frames.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
@@ -16,6 +17,7 @@ import { atLeast, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import type { ScratchDatabase } from './scratch-database.ts';
+import { turnIntoRows } from '../services/results/test/rows.ts';
 import { testSettings } from '../services/results/test/support.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
 
@@ -28,9 +30,9 @@ const ROUNDS = 3;
 const TOTAL = TASKS * FRAMES_A_TASK;
 
 /**
- * Frames from Kafka into the partitioned table, the way the service does it, against one COPY of the same rows, its
- * text prepared beforehand: into a plain table with the objects as jsonb, and into a table like the one of the service
- * (text, lz4), which takes rows several times as fast. Alternating rounds; the topic is filled once.
+ * Frames from Kafka into segments, the way the service does it, against one COPY of the same frames as rows, their text
+ * prepared beforehand: into a plain table with the objects as jsonb, and into a table like the one of earlier
+ * releases (text, lz4), which takes rows several times as fast. Alternating rounds; the topic is filled once.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const database = await scratchDatabase(migrations, 10);
@@ -88,10 +90,10 @@ async function publish(kafka: TestKafka): Promise<void> {
 }
 
 async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: number): Promise<number> {
-  await db.raw('truncate frames, ingests');
+  await db.raw('truncate frames, segments, ingests');
   const handle = frameHandler({
     partitions: createPartitionKeeper(db, 90),
-    settings: { ...testSettings, writeSegments: () => false },
+    settings: testSettings,
     signals: createSignals(createLogger('bench', 'silent')),
     wakeRelay: () => undefined,
     liveRules: { stored: () => undefined, stop: () => Promise.resolve() },
@@ -130,6 +132,7 @@ async function copyAll({ db, url }: ScratchDatabase): Promise<{ plain: number; t
     create table plain (like tuned including indexes);
     alter table plain alter column objects type jsonb using objects::jsonb;
     alter table plain alter column objects set compression pglz`);
+  for (const taskId of await db('ingests').pluck<string[]>('task_id')) await turnIntoRows(db, taskId);
   const columns = 'day, task_id, seq, attempt, position, frame_time_ms, width, height, objects';
   const rows = await db('frames').select<Record<string, string>[]>(
     columns.split(', ').map((name) => db.raw(`${name}::text`)),
@@ -145,6 +148,13 @@ async function copyAll({ db, url }: ScratchDatabase): Promise<{ plain: number; t
   const tuned = await copy('tuned', (objects) => objects);
   await client.end();
   return { plain, tuned };
+}
+
+/** Sends the rows of a COPY; resolves when they are stored. */
+async function copyText(connection: pg.Client, statement: string, text: string): Promise<void> {
+  const stream = connection.query(copyStreams.from(statement));
+  stream.end(text);
+  await finished(stream);
 }
 
 const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');

@@ -25,6 +25,7 @@ import { servePages, showTask } from './serve-pages.ts';
 import type { ServedPages } from './serve-pages.ts';
 import { liveFrames } from './street-frames.ts';
 import { syntheticTaskId } from './synthetic-frames.ts';
+import { turnIntoRows } from '../services/results/test/rows.ts';
 
 export const name = 'segments';
 
@@ -80,7 +81,7 @@ async function bytes(db: Knex, { framesOf, store, keep }: Omit<PageParts, 'serve
     [20, 250],
   ] as const) {
     const taskId = syntheticTaskId();
-    await keep(framesOf(taskId, objects).slice(0, CLIP), true);
+    await keep(framesOf(taskId, objects).slice(0, CLIP));
     const young = await bytesOf(db, taskId);
     await compactAll(db, store);
     const old = await bytesOf(db, taskId);
@@ -115,9 +116,10 @@ async function pages(db: Knex, { framesOf, store, keep, served }: PageParts): Pr
   const [rows, young] = [syntheticTaskId(), syntheticTaskId()];
   for (const task of [rows, young]) {
     const frames = framesOf(task, 20);
-    for (let from = 0; from < RUN; from += BATCH) await keep(frames.slice(from, from + BATCH), task === young);
+    for (let from = 0; from < RUN; from += BATCH) await keep(frames.slice(from, from + BATCH));
     await showTask(db, task);
   }
+  await turnIntoRows(db, rows);
   const before = await sizeOfSegments(db);
   const long = await bulkLoad(db, { framesOf, store, frames: LONG });
   const indexBytes = ((await sizeOfSegments(db)) - before) / LONG;

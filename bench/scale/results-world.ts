@@ -36,7 +36,6 @@ export async function createResultsWorld(): Promise<ResultsWorld> {
       const environment = await environmentOf('results', { database, kafka, healthPort });
       const started = startProcess('results', {
         ...environment,
-        WRITE_SEGMENTS: 'true',
         TASKS_URL: 'http://127.0.0.1:9',
         IMAGES_URL: 'http://127.0.0.1:9',
         ...settings,

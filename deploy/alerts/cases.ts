@@ -152,14 +152,6 @@ export const cases: Record<string, AlertCase> = {
     },
     stays: { 'a single slow answer': values('vision_gateway_redis_fallbacks_total', '0x3 1x12') },
   },
-  VisionFramesStayRows: {
-    atMinute: 4325,
-    fires: {
-      when: steady('vision_results_keeps_rows', 1, 4330),
-      summary: 'Frames are still stored as they were before the upgrade, which takes about twenty times the room',
-    },
-    stays: { 'an upgrade that was finished': values('vision_results_keeps_rows', '1x4000 0x330') },
-  },
   VisionSegmentsUnverified: {
     atMinute: 15,
     fires: {

@@ -61,7 +61,7 @@ const atOnce = { SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' };
 const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
   last: {},
   today: atOnce,
-  settled: { ...atOnce, PUBLISH_SEGMENTS: 'true', WRITE_SEGMENTS: 'true' },
+  settled: { ...atOnce, PUBLISH_SEGMENTS: 'true' },
 };
 
 /** Where `clean` and `stopAll` find it. */

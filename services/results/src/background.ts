@@ -132,26 +132,22 @@ function createLookedFor(
   return [ends, fold, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks })];
 }
 
-/**
- * What turns young frames and rows into large segments, and removes objects that were given up. Frames stay as they are
- * while frames are written as rows: a release that reads nothing else may run.
- */
+/** Turns young frames, and rows of earlier releases, into large segments, and removes unused objects. */
 function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] {
   const findRows = createRowFinder(deps);
-  const { writeSegments } = deps.settings;
   return [
     createPoller({
       name: 'compaction',
       intervalMs: config.SEGMENT_INTERVAL_MS,
       logger,
       maxBackoffMs: 60_000,
-      run: async (signal) => (writeSegments() ? compactFrames(deps, signal) : 0),
+      run: (signal) => compactFrames(deps, signal),
     }),
     createPoller({
       name: 'rows',
       intervalMs: ROWS_MS,
       logger,
-      run: async (signal) => (writeSegments() ? findRows(signal) : 0),
+      run: findRows,
     }),
     createPoller({
       name: 'verification',
@@ -165,8 +161,8 @@ function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] 
       intervalMs: config.SWEEP_INTERVAL_MS,
       logger,
       maxBackoffMs: 60_000,
-      // Images of tracks are in the list too, for both forms of frames.
-      run: async () => (deps.store.bucket ? sweepSegmentObjects(deps) : 0),
+      // Images of tracks are in the list too.
+      run: () => sweepSegmentObjects(deps),
     }),
     createPoller({
       name: 'image-sweep',

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  ConfigError,
   auditConstants,
   count,
   databaseClockConstants,
@@ -39,13 +38,6 @@ export const configSchema = z.object({
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   ...objectStoreConfig,
-  S3_ENDPOINT: objectStoreConfig.S3_ENDPOINT.optional(),
-  WRITE_SEGMENTS: z
-    .enum(['auto', 'true', 'false'])
-    .default('auto')
-    .describe(
-      'Store frames as segments, with older ones in the object store (requires S3_ENDPOINT). `auto`: yes, unless release 0.2 created the database, which reads rows only; yes there too after the first start with `true`. Both formats are always readable.',
-    ),
   SEGMENT_YOUNG_MS: millis(600_000).describe(
     'Minimum time that frames stay in the database before they are moved to the object store',
   ),
@@ -63,6 +55,8 @@ export const constants = {
   ...sweepConstants,
   /** Timeout of a call to another service. */
   SERVICE_TIMEOUT_MS: 3_000,
+  /** Whether frames are stored as segments. */
+  WRITE_SEGMENTS: 'true',
   /** Maximum number of frames stored in one transaction. */
   FRAMES_PER_TRANSACTION: 500,
   /** Timeout of an object store request. */
@@ -87,17 +81,12 @@ export const constants = {
 export type Config = z.output<typeof configSchema> & typeof constants;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  const config = { ...constants, ...loadConfig(configSchema, env) };
-  if (config.WRITE_SEGMENTS === 'true' && config.S3_ENDPOINT === undefined)
-    throw new ConfigError('S3_ENDPOINT is not set: WRITE_SEGMENTS=true stores frames there');
-  return config;
+  return { ...constants, ...loadConfig(configSchema, env) };
 }
 
-/** The object store; undefined when none is named. */
-export function storeOptionsOf(config: Config): ObjectStoreOptions | undefined {
-  const { S3_ENDPOINT: endpoint, S3_IDLE_MS: idleMs } = config;
-  if (endpoint === undefined) return undefined;
-  return { ...objectStoreOptions({ ...config, S3_ENDPOINT: endpoint }), idleMs, deadlineMs: idleMs };
+export function storeOptionsOf(config: Config): ObjectStoreOptions {
+  const { S3_IDLE_MS: idleMs } = config;
+  return { ...objectStoreOptions(config), idleMs, deadlineMs: idleMs };
 }
 
 /** Longest time of each phase of a stop. */

@@ -76,11 +76,6 @@ export const metrics = {
       'Times the frames of a live stream with rules became older than those before them by over a second: the ' +
       'clock of a worker is behind that of the one before',
   }),
-  keepsRows: gauge('vision.results.keeps_rows', {
-    meaning:
-      '1 while frames are stored as rows because the database comes from a release that reads nothing else; ' +
-      'WRITE_SEGMENTS=true ends it',
-  }),
   blocked: counter('vision.results.partition_drops_blocked', {
     meaning: 'Partitions that could not be dropped for now because they were in use',
   }),

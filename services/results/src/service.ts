@@ -25,7 +25,6 @@ import { createRelay } from '@vision/kafka/relay';
 import { checkBucket } from '@vision/objects/check-bucket';
 import type { Logger } from '@vision/shared/logger';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
-import { away, rootMessage, wrong } from '@vision/shared/start/fault';
 import type { StartCheck } from '@vision/shared/start/start-checks';
 import { stopPhases } from '@vision/shared/stop-times';
 import { createBackground } from './background.ts';
@@ -40,8 +39,6 @@ import { trackCursorCodec } from './domain/track-cursor.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
-import { createFormChoice } from './use-cases/choose-form.ts';
-import type { FormChoice } from './use-cases/choose-form.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { createLiveRules } from './use-cases/judge-stored.ts';
 import { createRuleBook } from './use-cases/rule-book.ts';
@@ -75,7 +72,6 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const signals = createSignals(logger);
   const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
-  const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
   const foldBell = createBell();
   const folding = {
     ...ruleParts(db, kafka),
@@ -85,7 +81,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     partitions: createPartitionKeeper(db, config.RETENTION_DAYS),
     store: createSegmentStore(storeOptionsOf(config)),
     wakeRelay: relay.wake,
-    settings: settingsOf(config, form),
+    settings: settingsOf(config),
   };
   const deps: Deps = {
     ...folding,
@@ -107,7 +103,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const access = createServiceAccess({ callee: 'results', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const probes = { checks: checksOf(config, db, form), live: background.isAlive, listeners: [server] };
+  const probes = { checks: checksOf(config, db), live: background.isAlive, listeners: [server] };
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, ...probes });
 
   return {
@@ -178,41 +174,25 @@ const stopsOf = (config: Config, { deps, background, server, health }: Parts) =>
     database: () => closeStores(deps),
   });
 
-const checksOf = (config: Config, db: Knex, form: FormChoice): StartCheck[] => [
+const checksOf = (config: Config, db: Knex): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),
   kafkaCheck(config, {
     consumes: [topics.tasks, topics.frames, topics.jobs, topics.rules],
     publishes: [topics.results, topics.alarms],
   }),
-  storeCheck(config, form),
-];
-
-/** Learns in which form frames are written; a store that nothing is written to need not be there at the start. */
-function storeCheck(config: Config, form: FormChoice): StartCheck {
-  const store = storeOptionsOf(config);
-  return {
+  {
     name: 'bucket',
     readyWhileAway: true,
-    ask: async () => {
-      try {
-        if ((await form.learn()) === 'rows') return undefined;
-      } catch (error) {
-        return away(`The database does not say yet whether frames are written as segments: ${rootMessage(error)}`);
-      }
-      return store ? checkBucket(store, ['read', 'write', 'list', 'remove']) : wrong(NO_STORE);
-    },
-  };
-}
-
-const NO_STORE =
-  'S3_ENDPOINT is not set: frames of this database are stored as segments, unless WRITE_SEGMENTS is false';
+    ask: () => checkBucket(storeOptionsOf(config), ['read', 'write', 'list', 'remove']),
+  },
+];
 
 async function closeStores({ db, store }: Pick<Deps, 'db' | 'store'>): Promise<void> {
   store.close();
   await db.destroy();
 }
 
-const settingsOf = (config: Config, form: FormChoice): Deps['settings'] => ({
+const settingsOf = (config: Config): Deps['settings'] => ({
   retentionDays: config.RETENTION_DAYS,
   snapshotDays: config.SNAPSHOT_DAYS,
   orphanAgeMs: config.ORPHAN_AGE_MS,
@@ -221,6 +201,5 @@ const settingsOf = (config: Config, form: FormChoice): Deps['settings'] => ({
   endPatienceMs: config.END_PATIENCE_MS,
   framePatienceMs: config.FRAME_PATIENCE_MS,
   auditAgeMs: config.AUDIT_AGE_MS,
-  writeSegments: form.isSegments,
   youngMs: config.SEGMENT_YOUNG_MS,
 });

@@ -6,10 +6,6 @@ import type { FrameConflict } from './domain/fold-events.ts';
 import type { SegmentPlace } from './domain/segments/segment-key.ts';
 import { metrics } from './metrics.ts';
 
-const ROWS_KEPT =
-  'frames stay rows because this database comes from a release that reads nothing else; when no replica of it is left, ' +
-  'and going back to it is not wanted, start once with WRITE_SEGMENTS=true';
-
 export type Signals = ReturnType<typeof createSignals>;
 
 export function createSignals(logger: Logger) {
@@ -71,13 +67,7 @@ function segmentSignals(logger: Logger) {
   const unreadable = createCounter(metrics.unreadable);
   const repaired = createCounter(metrics.repaired);
   const oldestUnverified = createGauge(metrics.oldestUnverified);
-  const gauge = createGauge(metrics.keepsRows);
   return {
-    /** It is known how frames are written; `keepsRows` when rows are only the database's choice. */
-    formChosen: ({ keepsRows }: { keepsRows: boolean }) => {
-      gauge.record(keepsRows ? 1 : 0);
-      if (keepsRows) logger.warn(ROWS_KEPT);
-    },
     framesCompacted: ({ segments, frames, bytes }: { segments: number; frames: number; bytes: number }) => {
       segmentsStored.add(segments);
       segmentFrames.add(frames);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Difference } from '@vision/contracts/audit';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
+import { turnIntoRows } from './rows.ts';
 import { frame, mark, newTaskId, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
 
@@ -9,8 +10,8 @@ const metrics = testMetrics();
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults({
-    // Single rows are taken away below; segments have tests of their own (audit-segments.test.ts).
-    WRITE_SEGMENTS: 'false',
+    // Rows stay rows meanwhile.
+    SEGMENT_INTERVAL_MS: '3600000',
     AUDIT_INTERVAL_MS: '100',
     AUDIT_AGE_MS: '3000',
     FRAME_PATIENCE_MS: '200',
@@ -75,6 +76,8 @@ test('frames that are gone are told; tasks in order are not', async () => {
   const [task, healthy] = [newTaskId(), newTaskId()];
   await results.deliver([frame(healthy, 0), frame(healthy, 1), mark(healthy, { frames_published: 2 })]);
   await results.deliver([frame(task, 0), frame(task, 1), mark(task, { frames_published: 2 })]);
+  // Single rows can be taken away; segments have tests of their own (audit-segments.test.ts).
+  await turnIntoRows(results.database.db, task);
   await results.database.db('frames').where({ task_id: task, seq: 1 }).delete();
   await ended(healthy);
   await ended(task);
@@ -112,6 +115,7 @@ test('of a task with two attempts the end mark is compared with the frames of it
     await results.deliver([frame(task, 0), frame(task, 1), ...second, mark(task, { attempt: 2, attempt_frames: own })]);
   }
   // The count of the task is right; the frame that its last attempt ended with is not there.
+  await turnIntoRows(results.database.db, torn);
   await results.database.db('frames').where({ task_id: torn, seq: 3 }).update({ attempt: 1 });
   await ended(whole);
   await ended(torn);

@@ -39,6 +39,7 @@ import {
   upTo,
 } from './support.ts';
 import type { Page } from './support.ts';
+import { turnIntoRows } from './rows.ts';
 
 const metrics = testMetrics();
 let database: TestDatabase;
@@ -68,17 +69,15 @@ const deps = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) => ({
   store,
   ...changes,
 });
-const keep = (events: (FrameData | JobEndedData)[], writeSegments = true) =>
+const keep = (events: (FrameData | JobEndedData)[]) =>
   storeFrames(
-    {
-      partitions: createPartitionKeeper(database.db, 90),
-      settings: { ...settings, writeSegments: () => writeSegments },
-      signals,
-      wakeRelay: () => undefined,
-    },
+    { partitions: createPartitionKeeper(database.db, 90), settings, signals, wakeRelay: () => undefined },
     events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
     (work) => inTransaction(database.db, work),
   );
+/** As an earlier release stores them. */
+const keepRows = (task: string, events: (FrameData | JobEndedData)[]) =>
+  keep(events).then(() => turnIntoRows(database.db, task));
 const compact = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) =>
   compactFrames(deps(changes), new AbortController().signal);
 const far = { ...settings, retentionDays: -3 };
@@ -250,8 +249,8 @@ test('an object that was on its way for too long is not used, because the sweep 
 
 test('rows of earlier releases are moved, also those that no release of ours wrote like that', async () => {
   const [task, odd] = [newTaskId(), newTaskId()];
-  await keep([...framesOf(task, 0, 700), mark(task)], false);
-  await keep([frame(odd, 0), mark(odd)], false);
+  await keepRows(task, [...framesOf(task, 0, 700), mark(task)]);
+  await keepRows(odd, [frame(odd, 0), mark(odd)]);
   const objects = '{"label":"x","score":9e-1,"later":{"a":1},"bbox":null}\n{"score":0.5}';
   await database.db('frames').where({ task_id: odd }).update({ objects });
   const before = await read(task, { minScore: 0 });
@@ -265,7 +264,7 @@ test('rows of earlier releases are moved, also those that no release of ours wro
 
 test('rows of a running task are moved although its newest segments wait for others', async () => {
   const task = newTaskId();
-  await keep(framesOf(task, 0, 600), false);
+  await keepRows(task, framesOf(task, 0, 600));
   await keep(framesOf(task, 600, 100));
   await database
     .db('segments')
@@ -299,7 +298,7 @@ test('what is moved at once is bounded by what it takes in memory, however small
   const objects = Array.from({ length: 3_000 }, () => object(1 / 3));
   const large = (task: string) => upTo(20).map((seq) => frame(task, seq, { objects }));
   for (const one of large(segments)) await keep([one]);
-  await keep(large(rows), false);
+  await keepRows(rows, large(rows));
   for (const taskId of [segments, rows]) {
     const day = dayOfTask(taskId) ?? '';
     const moved = await compactTask(deps(), { day, taskId, hasEnded: false });

@@ -5,6 +5,7 @@ import { createSignals } from '../src/signals.ts';
 import { createRowFinder } from '../src/use-cases/compact-frames.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { turnIntoRows } from './rows.ts';
 import { frame, logger, taskIdAt, testResults, testSettings } from './support.ts';
 
 let database: TestDatabase;
@@ -13,18 +14,20 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Stores a frame as a row, as a release before segments did. */
-const keepRow = (task: string) =>
-  storeFrames(
+/** Stores a frame as a row, as an earlier release did. */
+async function keepRow(task: string): Promise<void> {
+  await storeFrames(
     {
       partitions: createPartitionKeeper(database.db, 90),
-      settings: { ...testSettings, writeSegments: () => false },
+      settings: testSettings,
       signals: createSignals(logger),
       wakeRelay: () => undefined,
     },
     [{ kind: 'frame', data: frame(task, 0) }],
     (work) => inTransaction(database.db, work),
   );
+  await turnIntoRows(database.db, task);
+}
 
 test('tasks with rows are found on whatever day, and all days are asked for at once', async () => {
   const tasks = [0, 1, 2, 3, 4].map((days) => taskIdAt(Date.now() - days * 86_400_000));

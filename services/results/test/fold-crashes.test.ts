@@ -27,12 +27,19 @@ afterAll(() => database.drop());
 
 const KEYS = 'cursor-key-cursor-key-cursor-key-cursor';
 const MINUTE_MS = 60_000;
+/** Hot frames need none. */
+const NO_STORE = {
+  S3_ENDPOINT: 'http://127.0.0.1:1',
+  S3_BUCKET: 'none',
+  S3_ACCESS_KEY: 'none',
+  S3_SECRET_KEY: 'none-none',
+};
 
 const deps = () => ({
   ...foldParts(database.db),
   db: database.db,
   partitions: createPartitionKeeper(database.db, 90),
-  settings: { ...testSettings, writeSegments: () => false },
+  settings: testSettings,
   signals: createSignals(logger),
   store: createSegmentStore(undefined),
   taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
@@ -94,7 +101,7 @@ async function foldUntil(crashAt: string, taskId: string): Promise<void> {
   await db('ingests').where({ task_id: taskId }).update({ fold_at: db.fn.now() });
   const dying = startProcess('results', {
     CRASH_AT: crashAt,
-    WRITE_SEGMENTS: 'false',
+    ...NO_STORE,
     HOST: '127.0.0.1',
     PORT: String(await freePort()),
     HEALTH_PORT: String(await freePort()),

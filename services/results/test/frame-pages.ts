@@ -18,7 +18,6 @@ export interface FramePage {
 
 /** The forms in which frames are stored; callers see no difference. */
 export const forms = [
-  { form: 'rows', settings: { WRITE_SEGMENTS: 'false' } },
   { form: 'young segments', settings: {} },
   {
     form: 'segments in the object store',

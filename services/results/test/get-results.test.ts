@@ -110,11 +110,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(seen.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   });
 
-  test.each([
-    ['listed when they were stored', false],
-    // The frames of their tasks stay rows.
-    ...(form === 'rows' ? [['of an earlier release, which listed none', true] as const] : []),
-  ] as const)('a reader gets late frames that are %s', async (_name, isOfEarlierRelease) => {
+  test('a reader gets frames that are stored late', async () => {
     const { db } = results.database;
     const taskId = await newTask(0);
     await deliver([frame(taskId, 0), frame(taskId, 5)]);
@@ -122,14 +118,8 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     await deliver([frame(taskId, 3), frame(taskId, 2)]);
     await deliver([frame(taskId, 6), frame(taskId, 4)]);
     expect((await db('late_frames').where({ task_id: taskId }).pluck<number[]>('seq')).sort()).toEqual([2, 3, 4]);
-    if (isOfEarlierRelease) {
-      await db('late_frames').where({ task_id: taskId }).delete();
-      await db('ingests').where({ task_id: taskId }).update({ late_listed: 0 });
-      // What is stored from now on is listed, and does not hide the others.
-      await deliver([frame(taskId, 1)]);
-    }
     const next = await page(taskId, { cursor });
-    expect(seqs(next)).toEqual(isOfEarlierRelease ? [1, 2, 3, 4, 6] : [2, 3, 4, 6]);
+    expect(seqs(next)).toEqual([2, 3, 4, 6]);
     expect(seqs(await page(taskId, { cursor: next.resume_cursor }))).toEqual([]);
   });
 
@@ -296,7 +286,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
   test('frames are in the form that this looks at', async () => {
     const taskId = await newTask(3);
     await deliver([frame(taskId, 1), frame(taskId, 7), frame(taskId, 5)]);
-    const { rows, young, old } = await formsOf(results.database.db, taskId);
-    expect([rows, young, old].map((count) => count > 0)).toEqual(forms.map((one) => one.form === form));
+    const { young, old } = await formsOf(results.database.db, taskId);
+    expect([young, old].map((count) => count > 0)).toEqual(forms.map((one) => one.form === form));
   });
 });

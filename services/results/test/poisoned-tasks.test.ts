@@ -30,7 +30,7 @@ const loops = createTaskLoops(createLogger('results', 'warn', { write }), [
 ]);
 const gauge = (loop: string) => metrics.sumOf('vision.loop.poisoned_tasks', { loop });
 const signals = createSignals(logger);
-const settings = { ...testSettings, youngMs: 0, framePatienceMs: 0, writeSegments: () => true };
+const settings = { ...testSettings, youngMs: 0, framePatienceMs: 0 };
 
 let database: TestDatabase;
 let s3: TestS3;

@@ -9,6 +9,7 @@ import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { judgeOverdueEnds } from '../src/use-cases/judge-overdue-ends.ts';
 import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { turnIntoRows } from './rows.ts';
 import {
   formsOf,
   frame,
@@ -36,10 +37,7 @@ const depsOf = (settings: typeof testSettings) => ({
   wakeRelay: () => undefined,
 });
 
-describe.each([
-  ['rows', false],
-  ['segments', true],
-])('as %s:', (_form, writeSegments) => {
+describe('storing', () => {
   const store = (...events: (FrameData | JobEndedData)[]) =>
     storeFrames(
       depsOf(impatient),
@@ -50,7 +48,7 @@ describe.each([
   const published = (count: number, first_seq: number, last_seq: number) => ({
     attempt_frames: { count, first_seq, last_seq },
   });
-  const impatient = { ...testSettings, framePatienceMs: 0, writeSegments: () => writeSegments };
+  const impatient = { ...testSettings, framePatienceMs: 0 };
   const judge = () =>
     judgeOverdueEnds({
       db: database.db,
@@ -277,54 +275,33 @@ describe.each([
     expect((await storedFrames(database.db, task)).map(({ seq }) => seq)).toEqual([0, 1]);
     expect((await measured()) - before).toBe(0);
   });
-
-  test('nothing is stored in the form that was not asked for', async () => {
-    const task = newTaskId();
-    await store(frame(task, 0), frame(task, 2), frame(task, 1));
-    expect(await formsOf(database.db, task)).toEqual({
-      rows: 0,
-      young: 0,
-      old: 0,
-      [writeSegments ? 'young' : 'rows']: 3,
-    });
-  });
 });
 
-/** Stores in a form of its own, as replicas do while the setting is changed. */
-const storeAs = (writeSegments: boolean, ...events: (FrameData | JobEndedData)[]) =>
+const storeAll = (...events: (FrameData | JobEndedData)[]) =>
   storeFrames(
-    depsOf({ ...testSettings, writeSegments: () => writeSegments }),
+    depsOf(testSettings),
     events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
     (work) => inTransaction(database.db, work),
   );
 
-test('while some replicas write segments and others rows, every frame is stored once and counted rightly', async () => {
+test('beside rows of an earlier release every frame is stored once and counted rightly', async () => {
   const task = newTaskId();
   const frames = Array.from({ length: 90 }, (_, seq) => frame(task, seq));
-  await Promise.all(
-    [0, 15, 30, 45, 60].map((from, index) => storeAs(index % 2 === 0, ...frames.slice(from, from + 30))),
-  );
-  await storeAs(true, ...frames);
-  await storeAs(false, ...frames);
+  await storeAll(...frames.slice(0, 30), ...frames.slice(60, 75));
+  await turnIntoRows(database.db, task);
+  await Promise.all([0, 15, 30, 45, 60].map((from) => storeAll(...frames.slice(from, from + 30))));
+  await storeAll(...frames);
   expect((await storedFrames(database.db, task)).map(({ seq }) => seq)).toEqual(frames.map(({ seq }) => seq));
   const again = [10, 40, 80].map((seq) => frame(task, seq, { attempt: 2 }));
-  await storeAs(false, ...again);
-  await storeAs(true, ...again, mark(task, { attempt: 2, attempt_frames: { count: 3, first_seq: 10, last_seq: 80 } }));
+  await storeAll(...again);
+  await storeAll(...again, mark(task, { attempt: 2, attempt_frames: { count: 3, first_seq: 10, last_seq: 80 } }));
   const adopted = (await storedFrames(database.db, task)).filter(({ attempt }) => attempt === 2);
   expect(adopted.map(({ seq }) => seq)).toEqual([10, 40, 80]);
-  expect(await database.db('ingests').where({ task_id: task }).first('stored', 'attempt_stored', 'end_status')).toEqual(
-    {
-      stored: 90,
-      attempt_stored: 3,
-      end_status: 'succeeded',
-    },
-  );
-});
-
-test('a task whose late frames an earlier release did not list stays in rows', async () => {
-  const task = newTaskId();
-  await storeAs(false, frame(task, 0), frame(task, 1));
-  await database.db('ingests').where({ task_id: task }).update({ late_position: 2, late_listed: 0 });
-  await storeAs(true, frame(task, 2));
-  expect(await formsOf(database.db, task)).toEqual({ rows: 3, young: 0, old: 0 });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 45, young: 45, old: 0 });
+  const ingests = database.db('ingests').where({ task_id: task });
+  expect(await ingests.first('stored', 'attempt_stored', 'end_status')).toEqual({
+    stored: 90,
+    attempt_stored: 3,
+    end_status: 'succeeded',
+  });
 });

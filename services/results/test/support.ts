@@ -42,7 +42,6 @@ export const testSettings = {
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,
   auditAgeMs: 60_000,
-  writeSegments: () => true,
   youngMs: 600_000,
 };
 

@@ -1,9 +1,5 @@
 import type { Knex } from 'knex';
-import type { Client } from 'pg';
-import copyStreams from 'pg-copy-streams';
-import { finished } from 'node:stream/promises';
 import type { FrameRow, PresentFrame } from '../domain/plan-storing.ts';
-import { toStored } from '../domain/stored-objects.ts';
 
 /** A frame that is stored as a row. */
 export interface StoredFrame {
@@ -13,23 +9,6 @@ export interface StoredFrame {
   width: number;
   height: number;
   objects: string;
-}
-
-/**
- * Stores frames that are not there (their task is locked) as rows. COPY takes a third of the time of an insert with as
- * many parameters.
- */
-export async function copyFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  const connection = (await (tx.client as { acquireConnection: () => Promise<unknown> }).acquireConnection()) as Client;
-  await copyText(connection, `copy frames (${COLUMNS}) from stdin`, rows.map(copyLine).join(''));
-}
-
-/** Sends the rows of a COPY; resolves when they are stored. */
-export async function copyText(connection: Client, statement: string, text: string): Promise<void> {
-  const stream = connection.query(copyStreams.from(statement));
-  stream.end(text);
-  await finished(stream);
 }
 
 /** Those of these frames whose numbers are taken by a row. */
@@ -136,10 +115,7 @@ export async function framesOfNumbers(
     .select('seq', 'position', 'frame_time_ms', 'width', 'height', 'objects');
 }
 
-/**
- * The same among all rows of the task: reads every row up to `seq`. Frames of such a task are stored as rows as long as
- * it lives.
- */
+/** The same among all rows of the task: reads every row up to `seq`. */
 export async function lateFrames(
   db: Knex,
   range: FrameRange,
@@ -152,15 +128,4 @@ export async function lateFrames(
     { ...range, seq, position },
   );
   return result.rows;
-}
-
-const COLUMNS = 'day, task_id, seq, attempt, position, frame_time_ms, width, height, objects';
-
-/**
- * A row in the text format of COPY. JSON leaves two characters that it gives a meaning: the backslash, and the
- * break between objects.
- */
-function copyLine(row: FrameRow): string {
-  const objects = toStored(row.objects).replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-  return `${row.day}\t${row.taskId}\t${row.seq}\t${row.attempt}\t${row.position}\t${row.frameTimeMs}\t${row.width}\t${row.height}\t${objects}\n`;
 }

@@ -125,12 +125,6 @@ export function planStoring(before: Ingest, day: string, messages: FrameMessage[
   };
 }
 
-/**
- * Whether frames of this task may stand in segments. Late frames that an earlier release did not list are looked for
- * among rows, so the frames of such a task stay rows.
- */
-export const mayBeInSegments = ({ ingest }: StoringPlan): boolean => ingest.late_listed === ingest.late_position;
-
 const nothingOfAttempt = {
   attempt_stored: 0,
   attempt_first: null,

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { adoptRows, copyFrames, presentRows } from '../db/frames.ts';
+import { adoptRows, presentRows } from '../db/frames.ts';
 import { inlineSegment, insertSegments, saveHeads, segmentsAround } from '../db/segments.ts';
 import type { AskedNumbers, FoundSegment, NewSegment } from '../db/segments.ts';
 import { framesWith, judgeDoubtful } from '../domain/plan-storing.ts';
@@ -15,20 +15,12 @@ export interface AppendedFrames {
   written: Map<string, number>;
 }
 
-/** Stores frames that are not there yet: as segments for the tasks that are named, as rows for all others. */
-export async function appendFrames(
-  tx: Knex.Transaction,
-  frames: FrameRow[],
-  inSegments: ReadonlySet<string>,
-): Promise<AppendedFrames> {
-  const byTask = framesByTask(frames.filter(({ taskId }) => inSegments.has(taskId)));
-  const asRows = frames.filter(({ taskId }) => !inSegments.has(taskId));
-  await copyFrames(tx, asRows);
+/** Stores frames that are not there yet. */
+export async function appendFrames(tx: Knex.Transaction, frames: FrameRow[]): Promise<AppendedFrames> {
+  const byTask = framesByTask(frames);
   const inserted = await insertSegments(tx, [...byTask.values()].flatMap(youngSegmentsOf));
   const written = new Map<string, number>();
-  const add = (taskId: string, count: number) => written.set(taskId, (written.get(taskId) ?? 0) + count);
-  for (const { taskId } of asRows) add(taskId, 1);
-  for (const { taskId, frames: count } of inserted) add(taskId, count);
+  for (const { taskId, frames: count } of inserted) written.set(taskId, (written.get(taskId) ?? 0) + count);
   return { young: [...byTask.keys()], written };
 }
 

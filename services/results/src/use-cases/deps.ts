@@ -84,8 +84,6 @@ interface Settings {
   framePatienceMs: number;
   /** Age at which a difference that an audit found counts. */
   auditAgeMs: number;
-  /** Whether frames are written as segments from now on; they are read in both forms in any case. */
-  writeSegments: () => boolean;
   /** How long frames stay in the database at least before they go to the object store. */
   youngMs: number;
 }

@@ -19,13 +19,11 @@ const PAGE = 500;
  * One that is restored removes nothing, because a newer copy may have what it would leave behind.
  */
 export async function removeSegments(deps: RemovalDeps, days: string[], goesOn: () => Promise<boolean>): Promise<void> {
-  let standing = deps.settings.writeSegments() ? await standingOfSegments(deps) : undefined;
+  const standing = await standingOfSegments(deps);
   for (const day of days) {
     if (!(await goesOn())) return;
-    // A day without a segment in the object store needs none.
-    if (await hasObjects(deps.db, day)) standing ??= await standingOfSegments(deps);
     if (standing === 'restored') return;
-    await removeDay(deps, { day, standing: standing ?? 'owner' }, goesOn);
+    await removeDay(deps, { day, standing }, goesOn);
   }
 }
 

@@ -5,7 +5,7 @@ import { listLateFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { LockedIngest } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
-import { afterStoring, framesWith, mayBeInSegments, planStoring } from '../domain/plan-storing.ts';
+import { afterStoring, framesWith, planStoring } from '../domain/plan-storing.ts';
 import type { AfterStoring, FrameRow, StoringPlan } from '../domain/plan-storing.ts';
 import { announceEnd } from './announce-end.ts';
 import { appendFrames, settleDoubtful } from './append-frames.ts';
@@ -100,7 +100,7 @@ interface Stored extends AfterStoring {
 async function store(
   tx: Knex.Transaction,
   byTask: Map<string, TaskMessages>,
-  { framePatienceMs: patienceMs, writeSegments, youngMs }: Deps['settings'],
+  { framePatienceMs: patienceMs, youngMs }: Deps['settings'],
 ): Promise<{ stored: Stored[]; deleted: number }> {
   const ingests = await lockIngests(tx, [...byTask.keys()]);
   let deleted = 0;
@@ -115,14 +115,7 @@ async function store(
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   const outcomes = await settleDoubtful(tx, doubtfulFrames);
   const late = framesWith(doubtfulFrames, outcomes, 'inserted');
-  const inSegments = writeSegments()
-    ? new Set(plans.filter(mayBeInSegments).map(({ ingest }) => ingest.task_id))
-    : none;
-  const { young, written } = await appendFrames(
-    tx,
-    [...plans.flatMap(({ newFrames }) => newFrames), ...late],
-    inSegments,
-  );
+  const { young, written } = await appendFrames(tx, [...plans.flatMap(({ newFrames }) => newFrames), ...late]);
   await listLateFrames(tx, late);
   const stored = planned.map(({ before, plan }) => ({
     before,
@@ -138,5 +131,3 @@ async function store(
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
   return { stored, deleted };
 }
-
-const none: ReadonlySet<string> = new Set<string>();

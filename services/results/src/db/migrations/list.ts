@@ -26,6 +26,7 @@ import { copiesOfTask } from './0019-copies-of-task.ts';
 import { trackSnapshots } from './0020-track-snapshots.ts';
 import { imagesOfTask } from './0021-images-of-task.ts';
 import { alarmImages } from './0022-alarm-images.ts';
+import { noMoreRows } from './0023-no-more-rows.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -61,4 +62,5 @@ export const migrations: Migration[] = [
   sweepMarksMigration,
   imagesOfTask,
   alarmImages,
+  noMoreRows,
 ];

@@ -67,8 +67,8 @@ export async function ensureService(launch: Launch, name: ServiceName): Promise<
   });
 }
 
-const entryOf = ({ hastened }: Launch, name: ServiceName) =>
-  hastened === true ? [join(root, 'test/support/main.ts'), name] : ['src/main.ts'];
+const entryOf = ({ hastened, tree }: Launch, name: ServiceName) =>
+  hastened === true ? [join(tree ?? root, 'test/support/main.ts'), name] : ['src/main.ts'];
 
 /** Another checkout brings its own Node.js. */
 const nodeOf = ({ tree }: Launch) => (tree === undefined ? process.execPath : join(tree, 'node_modules/.bin/node'));

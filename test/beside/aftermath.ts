@@ -47,7 +47,7 @@ export async function checkPublishing({ breach }: Findings, world: World, stage:
   for (const sentence of await lasting(missing)) breach(sentence);
 }
 
-/** Frames of all stages lie in the object store, also those that the last release stored as rows. */
+/** Frames of all stages lie in the object store, whichever release stored them. */
 export async function checkSegments({ breach }: Findings, world: World): Promise<void> {
   const { objectStore: s3, redisUrl, databaseUrl } = world.infrastructure;
   const stores = openStores({ s3, redisUrl, database: { url: () => databaseUrl } });
@@ -64,7 +64,7 @@ export async function checkSegments({ breach }: Findings, world: World): Promise
   }
 }
 
-/** Of each task, by the form that they have. Late frames that the last release did not list stay rows. */
+/** Of each task, by the form that they have. */
 const FRAMES = `
   select task_id,
          (select count(*)::int from frames where frames.task_id = ingests.task_id) as rows,
@@ -72,8 +72,7 @@ const FRAMES = `
            where segments.task_id = ingests.task_id and body is not null) as young,
          (select coalesce(sum(frames), 0)::int from segments
            where segments.task_id = ingests.task_id and object_key is not null) as moved
-    from ingests
-   where late_listed = late_position`;
+    from ingests`;
 
 /** A breach that goes away is none: audits and relays work on. */
 async function lasting(check: () => Promise<string[]>): Promise<string[]> {

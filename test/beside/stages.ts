@@ -37,15 +37,11 @@ export const stages: readonly Stage[] = [
   { name: 'first half new', runs: each((name) => (half.includes(name) ? ['today'] : ['last'])) },
   { name: 'stepped back', runs: everywhere('last') },
   { name: 'upgraded', runs: everywhere('today') },
-  { name: 'frames published in segments', runs: except({ inference: ['settled'] }) },
-  // What docs/operations.md says to do before results is stepped back.
-  { name: 'frames published one by one again', runs: everywhere('today') },
   { name: 'results stepped back behind new workers', runs: except({ inference: ['settled'], results: ['last'] }) },
-  { name: 'rows beside segments', runs: except({ results: ['today', 'settled'] }) },
-  { name: 'frames as segments', runs: except({ inference: ['settled'], results: ['settled'] }) },
+  { name: 'frames published in segments', runs: except({ inference: ['settled'] }) },
 ];
 
-/** Workers do while every replica of results reads segments; those of the last release do not. */
+/** Workers do while every replica of results reads the segments of today; 0.3 reads another form. */
 export const publishesSegments = ({ runs }: Stage) =>
   runs.inference.includes('settled') && !runs.results.includes('last');
 

@@ -54,12 +54,8 @@ const settingsOfServices = {
 /** Frames go to the object store within the stage that asks for them, whichever process stored them. */
 const atOnce = { SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' };
 
-/**
- * The last release does not read segments. Today's code writes none by itself, until it starts beside a process that
- * does.
- */
 const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
-  last: {},
+  last: atOnce,
   today: atOnce,
   settled: { ...atOnce, PUBLISH_SEGMENTS: 'true' },
 };
@@ -167,8 +163,8 @@ function launchesOf({ settings, infrastructure, addresses, tree }: Parts) {
     infrastructure,
     env: { ...shared, ...settingsOf[version], WORK_DIR: join(settings.localDir, 'work', name) },
     replica: { name, portBase: settings.portBase + portBlocks[version], neighbours },
-    // The last release reads the constants of today as settings.
-    ...(version === 'last' ? { tree } : { hastened: true }),
+    hastened: true,
+    ...(version === 'last' ? { tree } : {}),
   });
 }
 

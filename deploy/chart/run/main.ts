@@ -25,7 +25,7 @@ import { drainUnderStreams } from './drain.ts';
 import { lookInside } from './inside.ts';
 import { newKey } from './key.ts';
 import { startLoad } from './load.ts';
-import { ensureImages, jobsOf, unpackPrevious } from './previous.ts';
+import { ensureImages, unpackPrevious } from './previous.ts';
 import type { PreviousRelease } from './previous.ts';
 import { startProxy } from './proxy.ts';
 import { renderRun } from './render.ts';
@@ -87,7 +87,7 @@ async function everything(): Promise<void> {
 
 /** The release before, and this one in its place under load. */
 async function upgraded(release: PreviousRelease, old: Rollout, next: Rollout): Promise<void> {
-  await runJobs(old.cluster, jobsOf(release, old.manifests));
+  await runJobs(old.cluster, old.manifests);
   await startAll(old, 1);
   await smoke(old);
   await underLoad(next, `from ${release.version} to this one`, async () => {

@@ -69,10 +69,10 @@ test('a token made by hand with the right key is good, so the refusals below are
   expect([reply.status, await reply.json()]).toEqual([200, { subject: 'acme' }]);
 });
 
-test('a service of 0.2 may have dated the end of a token by the next second', async () => {
+test('a token may claim five minutes, and not a second more', async () => {
   const iat = now();
-  expect((await ask('/reserve', craft({}, { iat, exp: iat + 301 }, byTasks))).status).toBe(200);
-  expect((await ask('/reserve', craft({}, { iat, exp: iat + 302 }, byTasks))).status).toBe(401);
+  expect((await ask('/reserve', craft({}, { iat, exp: iat + 300 }, byTasks))).status).toBe(200);
+  expect((await ask('/reserve', craft({}, { iat, exp: iat + 301 }, byTasks))).status).toBe(401);
 });
 
 test.each<[string, string, () => string]>([

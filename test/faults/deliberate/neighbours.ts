@@ -42,7 +42,7 @@ export const neighbourFaults: DeliberateFault[] = [
   {
     says: 'A token may live as long as whoever signed it says',
     file: 'packages/shared/src/http/service-token.ts',
-    find: `    if (exp - iat > LONGEST_S) throw new TokenError('claims');
+    find: `    if (exp - iat > LIFETIME_S) throw new TokenError('claims');
 `,
     replace: '',
     caughtBy: {

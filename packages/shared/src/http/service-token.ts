@@ -13,8 +13,6 @@ import { createRecent } from './recent.ts';
 
 /** Longest life of a token. A verifier refuses a longer one of any signer. */
 const LIFETIME_S = 300;
-/** 0.2 dates the end of a token by a later look at the clock than its begin: a second may end between the two. */
-const LONGEST_S = LIFETIME_S + 1;
 /** A token is used for half of its life, so that it reaches the other side with the other half left. */
 const RENEW_AFTER_MS = (LIFETIME_S * 1000) / 2;
 /** How far the clocks of two hosts may be apart. */
@@ -116,7 +114,7 @@ export function createTokenVerifier(audience: Callee, publicKeys: PublicKey[]): 
     if (payload.aud !== audience) throw new TokenError('audience');
     // Every service signs in its own name only.
     if (keyOf(protectedHeader).service !== iss) throw new TokenError('claims');
-    if (exp - iat > LONGEST_S) throw new TokenError('claims');
+    if (exp - iat > LIFETIME_S) throw new TokenError('claims');
     const caller: ServiceCaller = { subject: sub, issuer: iss, keyId, limits, scopes, snapshots, maintenance };
     verified.set(token, caller, { fromMs: (iat - CLOCK_TOLERANCE_S) * 1000, untilMs: exp * 1000 });
     return caller;

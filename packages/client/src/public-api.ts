@@ -4115,7 +4115,7 @@ export interface operations {
         verdict?: 'none' | 'confirmed' | 'false_alarm';
         /** @description Earliest `opened_ms`, inclusive */
         from_ms?: number;
-        /** @description Latest `opened_ms`, exclusive */
+        /** @description Latest `opened_ms`, exclusive; later than `from_ms` */
         to_ms?: number;
         /** @description Order in which the alarms opened, `newest` by default. A cursor keeps its own order */
         order?: 'oldest' | 'newest';
@@ -6906,7 +6906,7 @@ export interface operations {
         client_ref?: string;
         /** @description Earliest creation time, inclusive */
         created_after?: string;
-        /** @description Latest creation time, exclusive */
+        /** @description Latest creation time, exclusive; later than `created_after` */
         created_before?: string;
         /** @description Order of creation. Send the same for all pages of a list: a cursor works with no other */
         order?: 'newest' | 'oldest';

@@ -279,6 +279,8 @@ test.each([
   ['from_ms=-1', 'query_invalid', 'from_ms'],
   ['from_ms=1e3', 'query_invalid', 'from_ms'],
   ['to_ms=9999999999999999', 'query_invalid', 'to_ms'],
+  ['from_ms=9&to_ms=5', 'query_invalid', 'to_ms'],
+  ['from_ms=5&to_ms=5', 'query_invalid', 'to_ms'],
   ['state=open&state=closed', 'query_invalid', 'state'],
   ['colour=red', 'unknown_field', 'colour'],
   ['cursor=garbage', 'cursor_invalid', 'cursor'],

@@ -144,6 +144,8 @@ test.each([
   'created_after=yesterday',
   'created_after=2026-02-30T00:00:00Z',
   'created_before=2026-03-01',
+  'created_after=2026-03-02T00:00:00Z&created_before=2026-03-01T00:00:00Z',
+  'created_after=2026-03-01T00:00:00Z&created_before=2026-03-01T08:00:00%2B08:00',
   'more=1',
   'limit=1&limit=2',
 ])('the query %s is refused', async (query) => {

@@ -17,7 +17,7 @@ const time = z
   .transform(Number)
   .optional();
 
-const query = z.strictObject({
+const parameters = z.strictObject({
   cursor: z.string().max(500).optional().describe('Cursor of an earlier page'),
   limit: z
     .string()
@@ -38,13 +38,21 @@ const query = z.strictObject({
     .describe('Order in which the alarms opened, `newest` by default. A cursor keeps its own order'),
 });
 
+const query = parameters.refine(
+  ({ from_ms, to_ms }) => from_ms === undefined || to_ms === undefined || from_ms < to_ms,
+  {
+    path: ['to_ms'],
+    error: 'Send a time after from_ms',
+  },
+);
+
 const documentedTime = z.int().min(0).optional().meta({ format: 'int64' });
 
 /** For the document only. */
-const documented = query.extend({
+const documented = parameters.extend({
   limit: z.int().min(1).max(MAX_EVENTS).default(DEFAULT_EVENTS).describe('Alarms on a page'),
   from_ms: documentedTime.describe('Earliest `opened_ms`, inclusive'),
-  to_ms: documentedTime.describe('Latest `opened_ms`, exclusive'),
+  to_ms: documentedTime.describe('Latest `opened_ms`, exclusive; later than `from_ms`'),
 });
 
 const alarmPage = z

@@ -16,7 +16,7 @@ const instant = z.iso.datetime({ offset: true });
 /** As text PostgreSQL refuses some of them, as the year 0000. */
 const asDate = instant.pipe(z.coerce.date()).optional();
 
-const query = z.strictObject({
+const parameters = z.strictObject({
   cursor: z.string().max(500).optional().describe('`next_cursor` of an earlier page'),
   limit: z
     .string()
@@ -39,11 +39,16 @@ const query = z.strictObject({
     .describe('Order of creation. Send the same for all pages of a list: a cursor works with no other'),
 });
 
+const query = parameters.refine(
+  ({ created_after: from, created_before: to }) => from === undefined || to === undefined || from < to,
+  { path: ['created_before'], error: 'Send a time after created_after' },
+);
+
 /** For the document only: numbers and instants in a query arrive as text. */
-const documented = query.extend({
+const documented = parameters.extend({
   limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of tasks per page'),
   created_after: instant.optional().describe('Earliest creation time, inclusive'),
-  created_before: instant.optional().describe('Latest creation time, exclusive'),
+  created_before: instant.optional().describe('Latest creation time, exclusive; later than `created_after`'),
 });
 
 const page = z

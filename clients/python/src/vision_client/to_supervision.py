@@ -20,6 +20,9 @@ def to_supervision(frame: ResultFrame, labels: Sequence[str] | None = None) -> s
 
     Boxes are in pixels of the frame. `class_id` is the index in `labels`, by default a number made from the label that is
     the same in every frame. `tracker_id` is a number for each track; `data` has `class_name` and `track_id` as they are.
+
+    Give all labels that frames can have, as `Scene.labels` lists them: an object whose label is not in `labels` raises
+    ValueError, because no number of the list stands for it. To leave others out, give `labels` to `frames` as well.
     """
     import numpy as np
     import supervision as sv
@@ -33,9 +36,20 @@ def to_supervision(frame: ResultFrame, labels: Sequence[str] | None = None) -> s
     return sv.Detections(
         xyxy=np.hstack([boxes[:, :2] - half, boxes[:, :2] + half]) * size,
         confidence=np.array([one.score for one in frame.objects]),
-        class_id=np.array([labels.index(name) if labels else crc32(name.encode()) >> 1 for name in names]),
+        class_id=np.array([_class_of(name, labels) for name in names]),
         tracker_id=np.array([_number_of(one.track_id) for one in frame.objects]),
         data={"class_name": np.array(names), "track_id": np.array([one.track_id for one in frame.objects])},
+    )
+
+
+def _class_of(label: str, labels: Sequence[str] | None) -> int:
+    if labels is None:
+        return crc32(label.encode()) >> 1
+    if label in labels:
+        return labels.index(label)
+    raise ValueError(
+        f"The label {label!r} is not in labels: {list(labels)}. Give all labels of the scene (Scene.labels of "
+        "scenes()), or read frames(…, labels=…) with these."
     )
 
 

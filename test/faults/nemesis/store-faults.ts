@@ -81,6 +81,13 @@ const showStandby: Fault = {
   },
 };
 
+/** Commits that were sent wait, and take place all the same; what is locked for them stays locked. */
+const stallStandby: Fault = {
+  name: 'postgres: commits wait for a synchronous standby that stalls',
+  holds: [storeOf('postgres')],
+  strike: async ({ world, random }) => (await world.database.stallCommits(2_000 + random() * 6_000)) > 0,
+};
+
 /** Leases and due times are instants of this clock, which nobody promised to be right. */
 const stepDatabaseClock = (hours: number): Fault => ({
   name: `postgres: clock ${hours > 0 ? 'an hour ahead' : 'an hour back'}`,
@@ -158,6 +165,7 @@ export const storeFaults: Fault[] = [
   ...stores.map(freezeStore),
   moveDatabase,
   showStandby,
+  stallStandby,
   stepDatabaseClock(1),
   stepDatabaseClock(-1),
   morePartitions,

@@ -34,6 +34,11 @@ export interface Database {
   moveToStandby: () => Promise<void>;
   /** Leads new connections to the standby, which answers reads and takes no writes. */
   showStandby: (isShown: boolean) => void;
+  /**
+   * Lets every commit wait for a standby that does not answer, for `ms`.
+   * @returns how many commits waited in the end
+   */
+  stallCommits: (ms: number) => Promise<number>;
   /** By which both servers go. */
   clock: ProcessClock;
   close: () => Promise<void>;
@@ -94,6 +99,16 @@ export async function createDatabase({ settings, secrets, random, fakeTime }: Da
     showStandby: (isShown) => {
       isStandbyShown = isShown;
     },
+    stallCommits: async (ms) => {
+      const url = urlOf(primary);
+      await configure(url, `alter system set synchronous_standby_names = 'absent'`);
+      try {
+        await delay(ms);
+        return await ask(url, `select from pg_stat_activity where wait_event = 'SyncRep'`);
+      } finally {
+        await configure(url, 'alter system reset synchronous_standby_names');
+      }
+    },
     clock,
     close: async () => {
       await replication.close();
@@ -107,6 +122,12 @@ function clockFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vision-clock-'));
   chmodSync(folder, 0o755);
   return folder;
+}
+
+/** A change of the configuration is in no transaction, so it waits for no standby. */
+async function configure(url: string, sql: string): Promise<void> {
+  await ask(url, sql);
+  await ask(url, 'select pg_reload_conf()');
 }
 
 async function ask(url: string, sql: string): Promise<number> {

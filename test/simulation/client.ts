@@ -70,7 +70,7 @@ export function clientOf({ user, now, hasSessions }: ClientOptions): typeof Meas
       const result = await execute(session, { sql, run });
       // Its client may die meanwhile: the server goes on.
       await user()
-        ?.process.step(`commit ${briefly(sql)}`)
+        ?.process.commitStep(`commit ${briefly(sql)}`)
         .catch(() => undefined);
       await execute(session, plain(session, 'commit'));
       return result;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { brokenBy } from './broken.ts';
 import { realDelay, realNow, turn } from './virtual-time.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -17,6 +18,10 @@ export interface Process {
   assertAlive: () => void;
   /** Waits until the scheduler picks this step. @throws ProcessDied once the process is dead. */
   step: (label: string) => Promise<void>;
+  /** The step that ends a write; it can be picked once the standby has answered. */
+  commitStep: (label: string) => Promise<void>;
+  /** Times that a synchronous standby takes to answer its next commits, in this order; then none. */
+  standbyMs: number[];
   /** No further step of it takes place. */
   kill: () => void;
 }
@@ -64,6 +69,7 @@ export class Steps {
   process(name: string, livesFor = Infinity): Process {
     let stepsLeft = livesFor;
     let isDead = false;
+    const killed = new AbortController();
     const assertAlive = () => {
       if (isDead) throw new ProcessDied(`${name} died`);
     };
@@ -78,8 +84,15 @@ export class Steps {
         stepsLeft -= 1;
         if (stepsLeft <= 0) isDead = true;
       },
+      commitStep: async (label) => {
+        const waitMs = process.standbyMs.shift() ?? 0;
+        if (waitMs > 0) await delay(waitMs, undefined, { signal: killed.signal }).catch(() => undefined);
+        await process.step(label);
+      },
+      standbyMs: [],
       kill: () => {
         isDead = true;
+        killed.abort();
       },
     };
     this.#processes.push(process);

@@ -31,4 +31,11 @@ export const simulatedFaults: DeliberateFault[] = [
     replace: 'where place <= free - case when has + turn = 1 then 0 else kept end',
     caughtBy: { world: 'places' },
   },
+  {
+    says: 'A worker drops jobs whose lease an overlapping renewal of it extended, as schedules of workers show it',
+    file: 'services/inference/src/db/held-jobs.ts',
+    find: '  if (missing.length === 0) return renewed;',
+    replace: '  if (missing.length >= 0) return renewed;',
+    caughtBy: { world: 'leases' },
+  },
 ];

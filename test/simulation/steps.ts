@@ -52,7 +52,7 @@ export class Steps {
   readonly #servers: Servers;
   readonly #processes: Process[] = [];
   /** Steps that processes have come to since the last one was picked. */
-  #arrived: { name: string; label: string; go: () => void }[] = [];
+  #arrived: { label: string; go: () => void }[] = [];
   /** Statements that servers work on. */
   #atServers = 0;
   /** Changes with everything that happens. */
@@ -152,7 +152,7 @@ export class Steps {
 
   #turnOf(name: string, label: string): Promise<void> {
     this.#changes += 1;
-    return new Promise((go) => void this.#arrived.push({ name, label: `${name}: ${label}`, go }));
+    return new Promise((go) => void this.#arrived.push({ label: `${name}: ${label}`, go }));
   }
 
   /** Waits until every process stands at a step, at a timer or behind a lock. Returns whether the work goes on. */
@@ -167,8 +167,9 @@ export class Steps {
       if (!isAtRest && polls > 50) await realDelay(1);
       if (realNow() > deadline) throw new Error('a server does not answer');
     }
-    // Of processes that a commit has let go at once, neither comes first by the speed of its connection.
-    const arrived = this.#arrived.splice(0).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    // Of statements that a commit has let go at once, also of one process, none comes first by the speed of its
+    // connection.
+    const arrived = this.#arrived.splice(0).sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
     for (const { label, go } of arrived) void this.#scheduler.schedule(Promise.resolve(), label).then(go);
     return !isOver();
   }

@@ -12,7 +12,7 @@ import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { frameEvents, frameHandler } from '../services/results/src/consumers/frames.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { createSignals } from '../services/results/src/signals.ts';
-import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
+import { createPartitionKeeper } from '../services/results/src/use-cases/retain/keep-partitions.ts';
 import { atLeast, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';

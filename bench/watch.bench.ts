@@ -8,7 +8,7 @@ import { fileArguments } from '../services/inference/src/decoding/ffmpeg-argumen
 import { cropOf, qualityOf } from '../services/inference/src/domain/snapshot-quality.ts';
 import { UPRIGHT } from '../services/inference/src/domain/mp4/turn.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
-import { foldTask } from '../services/results/src/use-cases/fold-task.ts';
+import { foldTask } from '../services/results/src/use-cases/fold/fold-task.ts';
 import { atMost, median } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';

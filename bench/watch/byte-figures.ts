@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { FrameData } from '@vision/contracts/frame-events';
 import { encodeSegment, splitIntoSegments } from '../../services/results/src/domain/segments/segment.ts';
-import { foldTask } from '../../services/results/src/use-cases/fold-task.ts';
+import { foldTask } from '../../services/results/src/use-cases/fold/fold-task.ts';
 import { atMost } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { syntheticTaskId } from '../synthetic-frames.ts';

@@ -4,9 +4,9 @@ import { createLogger } from '@vision/shared/logger';
 import type { FrameData } from '@vision/contracts/frame-events';
 import { createSegmentStore } from '../../services/results/src/clients/segment-store.ts';
 import { createSignals } from '../../services/results/src/signals.ts';
-import { createPartitionKeeper } from '../../services/results/src/use-cases/keep-partitions.ts';
-import { createRuleBook } from '../../services/results/src/use-cases/rule-book.ts';
-import { storeFrames } from '../../services/results/src/use-cases/store-frames.ts';
+import { createPartitionKeeper } from '../../services/results/src/use-cases/retain/keep-partitions.ts';
+import { createRuleBook } from '../../services/results/src/use-cases/rules/rule-book.ts';
+import { storeFrames } from '../../services/results/src/use-cases/store/store-frames.ts';
 import { testSettings } from '../../services/results/test/support.ts';
 import { showTask } from '../serve-pages.ts';
 

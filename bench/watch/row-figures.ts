@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { migrations } from '../../services/results/src/db/migrations/list.ts';
-import { foldTask } from '../../services/results/src/use-cases/fold-task.ts';
+import { foldTask } from '../../services/results/src/use-cases/fold/fold-task.ts';
 import { atMost } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { scratchDatabase } from '../scratch-database.ts';

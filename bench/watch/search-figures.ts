@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { cursorCodec } from '../../services/results/src/domain/cursor.ts';
 import { parseResultQuery } from '../../services/results/src/domain/result-query.ts';
-import { getResults } from '../../services/results/src/use-cases/get-results.ts';
+import { getResults } from '../../services/results/src/use-cases/read/get-results.ts';
 import { atMost, median, timed } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { showTask } from '../serve-pages.ts';

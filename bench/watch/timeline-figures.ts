@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { createGate } from '@vision/shared/async/gate';
 import { parseTimelineQuery } from '../../services/results/src/domain/timeline-query.ts';
-import { foldTask } from '../../services/results/src/use-cases/fold-task.ts';
-import { getTimeline } from '../../services/results/src/use-cases/get-timeline.ts';
+import { foldTask } from '../../services/results/src/use-cases/fold/fold-task.ts';
+import { getTimeline } from '../../services/results/src/use-cases/read/get-timeline.ts';
 import { atMost, median, timed } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { syntheticFrame, syntheticTaskId } from '../synthetic-frames.ts';

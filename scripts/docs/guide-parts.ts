@@ -15,7 +15,7 @@ import { configSchema as tasksConfig } from '../../services/tasks/src/config.ts'
 import { MAX_VIDEO_BYTES } from '../../services/tasks/src/http/video-meter.ts';
 import { configSchema as notifyConfig } from '../../services/notify/src/config.ts';
 import { RULE_CHANGES_PER_MINUTE } from '../../services/notify/src/domain/alarm-rule.ts';
-import { TESTS_PER_MINUTE } from '../../services/notify/src/use-cases/test-webhook-endpoint.ts';
+import { TESTS_PER_MINUTE } from '../../services/notify/src/use-cases/webhooks/test-webhook-endpoint.ts';
 import { MAX_MQTT_ENDPOINTS } from '../../services/notify/src/domain/mqtt-broker.ts';
 import type { Generators } from './guide.ts';
 

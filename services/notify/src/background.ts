@@ -16,16 +16,16 @@ import type { Config } from './config.ts';
 import { SOME_BEHIND } from './db/dispatch.ts';
 import { SOME_MQTT_DUE } from './db/mqtt-leases.ts';
 import { SOME_DUE } from './db/webhook-deliveries.ts';
-import { createDeliverer } from './use-cases/deliver-webhooks.ts';
+import { createDeliverer } from './use-cases/webhooks/deliver-webhooks.ts';
 import type { Deps, WebhookTools } from './use-cases/deps.ts';
-import { dispatchEvents } from './use-cases/dispatch-events.ts';
-import { repeatRules } from './use-cases/repeat-rules.ts';
-import { removeDeletedEndpoints } from './use-cases/remove-deleted-endpoints.ts';
-import { resealBrokers } from './use-cases/reseal-brokers.ts';
-import { resealWebhooks } from './use-cases/reseal-webhooks.ts';
-import { runRetention } from './use-cases/run-retention.ts';
-import { createMqttServer } from './use-cases/serve-mqtt.ts';
-import { tellWebhookState } from './use-cases/tell-webhook-state.ts';
+import { dispatchEvents } from './use-cases/webhooks/dispatch-events.ts';
+import { repeatRules } from './use-cases/rules/repeat-rules.ts';
+import { removeDeletedEndpoints } from './use-cases/webhooks/remove-deleted-endpoints.ts';
+import { resealBrokers } from './use-cases/mqtt/reseal-brokers.ts';
+import { resealWebhooks } from './use-cases/webhooks/reseal-webhooks.ts';
+import { runRetention } from './use-cases/log/run-retention.ts';
+import { createMqttServer } from './use-cases/mqtt/serve-mqtt.ts';
+import { tellWebhookState } from './use-cases/webhooks/tell-webhook-state.ts';
 
 /** What runs beside requests and consumers. */
 export interface Background {

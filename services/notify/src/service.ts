@@ -29,10 +29,10 @@ import { deliveryCursorCodec } from './domain/delivery-query.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
-import { createBusyCounts } from './use-cases/busy-counts.ts';
+import { createBusyCounts } from './use-cases/webhooks/busy-counts.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { createRuleChanges } from './use-cases/rule-changes.ts';
-import { createLogWatch } from './use-cases/watch-logs.ts';
+import { createRuleChanges } from './use-cases/rules/rule-changes.ts';
+import { createLogWatch } from './use-cases/log/watch-logs.ts';
 
 export interface NotifyService extends RunningService {
   /** Known after `start`, as the other port. */

@@ -9,7 +9,7 @@ import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 import { readWebhookState } from './db/webhook-deliveries.ts';
-import type { BusyCounts } from './use-cases/busy-counts.ts';
+import type { BusyCounts } from './use-cases/webhooks/busy-counts.ts';
 
 export interface StatusParts {
   db: Knex;

@@ -4,10 +4,10 @@ import { ruleWhen } from '@vision/contracts/alarm-rules';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { until } from '@vision/shared/testing/until';
 import { createSignals } from '../src/signals.ts';
-import { deleteAlarmRule } from '../src/use-cases/delete-alarm-rule.ts';
-import { putAlarmRule } from '../src/use-cases/put-alarm-rule.ts';
-import { repeatRules } from '../src/use-cases/repeat-rules.ts';
-import { createRuleChanges } from '../src/use-cases/rule-changes.ts';
+import { deleteAlarmRule } from '../src/use-cases/rules/delete-alarm-rule.ts';
+import { putAlarmRule } from '../src/use-cases/rules/put-alarm-rule.ts';
+import { repeatRules } from '../src/use-cases/rules/repeat-rules.ts';
+import { createRuleChanges } from '../src/use-cases/rules/rule-changes.ts';
 import { alarm, logger, startNotify } from './support.ts';
 import type { TestNotify } from './support.ts';
 

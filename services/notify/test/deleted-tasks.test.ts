@@ -4,7 +4,7 @@ import { until } from '@vision/shared/testing/until';
 import { lockLog } from '../src/db/event-log.ts';
 import { markDeleted } from '../src/db/task-states.ts';
 import { createSignals } from '../src/signals.ts';
-import { logTask } from '../src/use-cases/log-task.ts';
+import { logTask } from '../src/use-cases/log/log-task.ts';
 import { logger, startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
 

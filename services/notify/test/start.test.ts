@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';
-import { createLogWatch } from '../src/use-cases/watch-logs.ts';
+import { createLogWatch } from '../src/use-cases/log/watch-logs.ts';
 import { logger, startNotify, task } from './support.ts';
 
 test('says how it stands, and a stop ends open streams at once', async () => {

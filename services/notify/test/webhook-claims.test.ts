@@ -12,9 +12,9 @@ import { createHostPace } from '../src/domain/host-pace.ts';
 import type { HostPace } from '../src/domain/host-pace.ts';
 import { sealFor } from '../src/domain/webhook-box.ts';
 import { createSignals } from '../src/signals.ts';
-import { attemptDelivery } from '../src/use-cases/attempt-delivery.ts';
+import { attemptDelivery } from '../src/use-cases/webhooks/attempt-delivery.ts';
 import type { WebhookTools } from '../src/use-cases/deps.ts';
-import { createRecordAttempt } from '../src/use-cases/record-attempt.ts';
+import { createRecordAttempt } from '../src/use-cases/webhooks/record-attempt.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

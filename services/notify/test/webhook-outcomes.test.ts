@@ -9,7 +9,7 @@ import { claimDeliveries } from '../src/db/webhook-deliveries.ts';
 import type { ClaimedDelivery, DeliveryRow } from '../src/db/webhook-deliveries.ts';
 import type { Answer } from '../src/domain/delivery.ts';
 import { createSignals } from '../src/signals.ts';
-import { createRecordAttempt } from '../src/use-cases/record-attempt.ts';
+import { createRecordAttempt } from '../src/use-cases/webhooks/record-attempt.ts';
 
 let database: TestDatabase;
 /** Statements since the last test began. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@vision/shared/testing/until';
-import { removeDeletedEndpoints } from '../src/use-cases/remove-deleted-endpoints.ts';
+import { removeDeletedEndpoints } from '../src/use-cases/webhooks/remove-deleted-endpoints.ts';
 import { startReceiver, status } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';

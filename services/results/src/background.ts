@@ -18,15 +18,15 @@ import { ruleSubscriptions } from './consumers/rules.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { ANY_FOLD_DUE } from './db/folds.ts';
 import { ANY_END_OVERDUE } from './db/ingests.ts';
-import { auditsOf } from './use-cases/audits.ts';
-import { compactFrames, createRowFinder } from './use-cases/compact-frames.ts';
+import { auditsOf } from './use-cases/operate/audits.ts';
+import { compactFrames, createRowFinder } from './use-cases/segments/compact-frames.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { foldTasks } from './use-cases/fold-tasks.ts';
-import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
-import { retentionInTurn } from './use-cases/retention-in-turn.ts';
-import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
-import { sweepTrackSnapshots } from './use-cases/sweep-track-snapshots.ts';
-import { verifySegments } from './use-cases/verify-segments.ts';
+import { foldTasks } from './use-cases/fold/fold-tasks.ts';
+import { judgeOverdueEnds } from './use-cases/store/judge-overdue-ends.ts';
+import { retentionInTurn } from './use-cases/retain/retention-in-turn.ts';
+import { sweepSegmentObjects } from './use-cases/retain/sweep-segment-objects.ts';
+import { sweepTrackSnapshots } from './use-cases/retain/sweep-track-snapshots.ts';
+import { verifySegments } from './use-cases/segments/verify-segments.ts';
 
 export interface Background {
   consumers: Record<'frames' | 'tasks' | 'jobs' | 'rules', EventConsumer>;

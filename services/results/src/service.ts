@@ -40,11 +40,11 @@ import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { createLiveRules } from './use-cases/judge-stored.ts';
-import { createRuleBook } from './use-cases/rule-book.ts';
-import { ownSegmentPrefix } from './use-cases/owned-segments.ts';
-import { createPartitionKeeper } from './use-cases/keep-partitions.ts';
-import { createTaskWatch } from './use-cases/watch-tasks.ts';
+import { createLiveRules } from './use-cases/fold/judge-stored.ts';
+import { createRuleBook } from './use-cases/rules/rule-book.ts';
+import { ownSegmentPrefix } from './use-cases/retain/owned-segments.ts';
+import { createPartitionKeeper } from './use-cases/retain/keep-partitions.ts';
+import { createTaskWatch } from './use-cases/read/watch-tasks.ts';
 
 export interface ResultsService extends RunningService {
   /** Known after `start`, as the other port. */

@@ -6,9 +6,9 @@ import { createDb } from '@vision/shared/db/knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { createSignals } from '../src/signals.ts';
-import { auditFrames } from '../src/use-cases/audit-frames.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { auditFrames } from '../src/use-cases/operate/audit-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
 import { frame, logger, mark, newTaskId, testResults, testSettings } from './support.ts';
 
 const PAGE = 200;

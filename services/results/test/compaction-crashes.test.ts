@@ -6,13 +6,13 @@ import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-k
 import { startProcess } from '@vision/shared/testing/service-process';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
-import { compactFrames } from '../src/use-cases/compact-frames.ts';
-import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { compactFrames } from '../src/use-cases/segments/compact-frames.ts';
+import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { noteObject } from '../src/db/segment-objects.ts';
 import { segmentKey } from '../src/domain/segments/segment-key.ts';
-import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
-import { runRetention } from '../src/use-cases/run-retention.ts';
+import { sweepSegmentObjects } from '../src/use-cases/retain/sweep-segment-objects.ts';
+import { runRetention } from '../src/use-cases/retain/run-retention.ts';
 import {
   formsOf,
   frame,

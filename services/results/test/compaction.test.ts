@@ -15,15 +15,15 @@ import { saveTaskView } from '../src/db/task-views.ts';
 import { cursorCodec } from '../src/domain/cursor.ts';
 import { parseResultQuery } from '../src/domain/result-query.ts';
 import { createSignals } from '../src/signals.ts';
-import { auditSegments } from '../src/use-cases/audit-segments.ts';
-import { compactFrames, createRowFinder } from '../src/use-cases/compact-frames.ts';
-import { compactTask } from '../src/use-cases/compact-task.ts';
-import { getResults } from '../src/use-cases/get-results.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
-import { runRetention } from '../src/use-cases/run-retention.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
+import { auditSegments } from '../src/use-cases/operate/audit-segments.ts';
+import { compactFrames, createRowFinder } from '../src/use-cases/segments/compact-frames.ts';
+import { compactTask } from '../src/use-cases/segments/compact-task.ts';
+import { getResults } from '../src/use-cases/read/get-results.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
+import { runRetention } from '../src/use-cases/retain/run-retention.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
+import { sweepSegmentObjects } from '../src/use-cases/retain/sweep-segment-objects.ts';
 import {
   formsOf,
   frame,

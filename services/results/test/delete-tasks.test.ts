@@ -18,14 +18,14 @@ import { frameHandler } from '../src/consumers/frames.ts';
 import { lockFold } from '../src/db/folds.ts';
 import { noteWriter } from '../src/db/track-snapshots.ts';
 import { createSignals } from '../src/signals.ts';
-import { compactFrames } from '../src/use-cases/compact-frames.ts';
-import { deleteTasks } from '../src/use-cases/delete-tasks.ts';
-import { foldTask } from '../src/use-cases/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { learnTask } from '../src/use-cases/learn-task.ts';
-import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
-import { storeSource } from '../src/use-cases/store-source.ts';
-import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
+import { compactFrames } from '../src/use-cases/segments/compact-frames.ts';
+import { deleteTasks } from '../src/use-cases/retain/delete-tasks.ts';
+import { foldTask } from '../src/use-cases/fold/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { learnTask } from '../src/use-cases/store/learn-task.ts';
+import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
+import { storeSource } from '../src/use-cases/store/store-source.ts';
+import { sweepSegmentObjects } from '../src/use-cases/retain/sweep-segment-objects.ts';
 import {
   foldParts,
   formsOf,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { createSignals } from '../src/signals.ts';
-import { createRowFinder } from '../src/use-cases/compact-frames.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { createRowFinder } from '../src/use-cases/segments/compact-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
 import { turnIntoRows } from './rows.ts';
 import { frame, logger, taskIdAt, testResults, testSettings } from './support.ts';
 

@@ -12,11 +12,11 @@ import { parseTimelineQuery } from '../src/domain/timeline-query.ts';
 import { trackCursorCodec } from '../src/domain/track-cursor.ts';
 import { parseTrackQuery } from '../src/domain/track-query.ts';
 import { createSignals } from '../src/signals.ts';
-import { foldTask } from '../src/use-cases/fold-task.ts';
-import { getTimeline } from '../src/use-cases/get-timeline.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { listTracks } from '../src/use-cases/list-tracks.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { foldTask } from '../src/use-cases/fold/fold-task.ts';
+import { getTimeline } from '../src/use-cases/read/get-timeline.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { listTracks } from '../src/use-cases/read/list-tracks.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
 import { foldParts, frame, logger, newTaskId, object, snapshot, testResults, testSettings } from './support.ts';
 
 let database: TestDatabase;

@@ -15,7 +15,7 @@ import { rememberTables } from '@vision/shared/testing/lost-commits';
 import { until } from '@vision/shared/testing/until';
 import { frameEvents, frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { frame, logger, mark, newTaskId, noRules, startResults, storedFrames, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 

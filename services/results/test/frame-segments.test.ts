@@ -11,7 +11,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { frame, logger, mark, newTaskId, noRules, object, storedFrames, testResults, testSettings } from './support.ts';
 
 const metrics = testMetrics();

@@ -4,9 +4,9 @@ import type { SourceChangedData } from '@vision/contracts/job-events';
 import { until } from '@vision/shared/testing/until';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createSignals } from '../src/signals.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { storeSource } from '../src/use-cases/store-source.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
+import { storeSource } from '../src/use-cases/store/store-source.ts';
 import { frame, internalTask, logger, newTaskId, snapshot, startResults, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 

@@ -7,7 +7,7 @@ import { nothingJudged } from '../src/domain/fold/judging-state.ts';
 import { paceOf } from '../src/domain/fold/pace.ts';
 import type { JudgedView } from '../src/domain/task-view.ts';
 import { createSignals } from '../src/signals.ts';
-import { judgeRest } from '../src/use-cases/judge-rest.ts';
+import { judgeRest } from '../src/use-cases/fold/judge-rest.ts';
 import { logger, newTaskId, testResults, testSettings } from './support.ts';
 
 let database: TestDatabase;

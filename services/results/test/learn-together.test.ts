@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { learnRule } from '../src/use-cases/learn-rule.ts';
-import { learnTask } from '../src/use-cases/learn-task.ts';
+import { learnRule } from '../src/use-cases/rules/learn-rule.ts';
+import { learnTask } from '../src/use-cases/store/learn-task.ts';
 import { newSubject, rule } from './alarm-world.ts';
 import { newTaskId, snapshot, testResults } from './support.ts';
 import { together } from './together.ts';

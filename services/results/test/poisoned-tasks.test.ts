@@ -11,11 +11,11 @@ import type { TestS3 } from '@vision/objects/testing/s3';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
-import { compactFrames } from '../src/use-cases/compact-frames.ts';
-import { judgeOverdueEnds } from '../src/use-cases/judge-overdue-ends.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
+import { compactFrames } from '../src/use-cases/segments/compact-frames.ts';
+import { judgeOverdueEnds } from '../src/use-cases/store/judge-overdue-ends.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
+import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
 import { formsOf, frame, logger, mark, newTaskId, testResults, testSettings } from './support.ts';
 
 const metrics = testMetrics();

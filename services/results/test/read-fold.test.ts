@@ -5,10 +5,10 @@ import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { findFold } from '../src/db/folds.ts';
 import { coverageOfFold } from '../src/db/timeline-hours.ts';
 import { createSignals } from '../src/signals.ts';
-import { foldTask } from '../src/use-cases/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { readFold } from '../src/use-cases/read-fold.ts';
-import type { FoldView } from '../src/use-cases/read-fold.ts';
+import { foldTask } from '../src/use-cases/fold/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { readFold } from '../src/use-cases/read/read-fold.ts';
+import type { FoldView } from '../src/use-cases/read/read-fold.ts';
 import {
   foldParts,
   frame,

@@ -4,9 +4,9 @@ import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { noteObject } from '../src/db/segment-objects.ts';
 import { createSignals } from '../src/signals.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
-import { retentionInTurn } from '../src/use-cases/retention-in-turn.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
+import { retentionInTurn } from '../src/use-cases/retain/retention-in-turn.ts';
 import { logger, testResults, testSettings } from './support.ts';
 
 let database: TestDatabase;

@@ -13,9 +13,9 @@ import type { TimeRange } from '../src/domain/result-query.ts';
 import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment } from '../src/domain/segments/segment.ts';
 import { createSignals } from '../src/signals.ts';
-import { foldTask } from '../src/use-cases/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { narrowToTrack, readShown } from '../src/use-cases/read-shown.ts';
+import { foldTask } from '../src/use-cases/fold/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { narrowToTrack, readShown } from '../src/use-cases/read/read-shown.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { foldParts, logger, newTaskId, object, testResults, testSettings } from './support.ts';
 

@@ -8,12 +8,12 @@ import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { noteObject } from '../src/db/segment-objects.ts';
 import { createSignals } from '../src/signals.ts';
-import { compactFrames } from '../src/use-cases/compact-frames.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { decideAboutSegments, ownSegmentPrefix, standingOfSegments } from '../src/use-cases/owned-segments.ts';
-import { runRetention } from '../src/use-cases/run-retention.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
+import { compactFrames } from '../src/use-cases/segments/compact-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { decideAboutSegments, ownSegmentPrefix, standingOfSegments } from '../src/use-cases/retain/owned-segments.ts';
+import { runRetention } from '../src/use-cases/retain/run-retention.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
+import { sweepSegmentObjects } from '../src/use-cases/retain/sweep-segment-objects.ts';
 import { frame, logger, mark, newTaskId, testResults, testSettings } from './support.ts';
 
 const signals = createSignals(logger);

@@ -4,7 +4,7 @@ import { sourceChanged } from '@vision/contracts/job-events';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import { topics } from '@vision/contracts/topics';
 import { listDlq } from '@vision/kafka/dlq';
-import { storeSource } from '../src/use-cases/store-source.ts';
+import { storeSource } from '../src/use-cases/store/store-source.ts';
 import { newTaskId, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
 

@@ -6,9 +6,9 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createSignals } from '../src/signals.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { judgeOverdueEnds } from '../src/use-cases/judge-overdue-ends.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { judgeOverdueEnds } from '../src/use-cases/store/judge-overdue-ends.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
 import { turnIntoRows } from './rows.ts';
 import {
   formsOf,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { atMost } from '@vision/shared/async/at-most';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
-import { createTaskWatch } from '../src/use-cases/watch-tasks.ts';
+import { createTaskWatch } from '../src/use-cases/read/watch-tasks.ts';
 import { frame, logger, mark, newTaskId, object, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
 

@@ -9,10 +9,10 @@ import { findReadableTask } from '../src/db/task-views.ts';
 import { cursorCodec, nothingRead } from '../src/domain/cursor.ts';
 import { parseStreamQuery } from '../src/domain/result-query.ts';
 import { createSignals } from '../src/signals.ts';
-import { followResults } from '../src/use-cases/follow-results.ts';
-import type { ResultEvent } from '../src/use-cases/follow-results.ts';
-import { createTaskWatch } from '../src/use-cases/watch-tasks.ts';
-import type { TaskWatch } from '../src/use-cases/watch-tasks.ts';
+import { followResults } from '../src/use-cases/read/follow-results.ts';
+import type { ResultEvent } from '../src/use-cases/read/follow-results.ts';
+import { createTaskWatch } from '../src/use-cases/read/watch-tasks.ts';
+import type { TaskWatch } from '../src/use-cases/read/watch-tasks.ts';
 import { frame, logger, newTaskId, object, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
 

@@ -28,7 +28,7 @@ import { openBody } from '../src/domain/segments/segment.ts';
 import { toStored } from '../src/domain/stored-objects.ts';
 import { createService } from '../src/service.ts';
 import type { ResultsService } from '../src/service.ts';
-import { createRuleBook } from '../src/use-cases/rule-book.ts';
+import { createRuleBook } from '../src/use-cases/rules/rule-book.ts';
 
 export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 

@@ -8,7 +8,7 @@ import { addPartitions } from '../src/db/partitions.ts';
 import { saveHours } from '../src/db/timeline-hours.ts';
 import { encodeHour } from '../src/domain/fold/hour-codec.ts';
 import { createSignals } from '../src/signals.ts';
-import { getTimeline } from '../src/use-cases/get-timeline.ts';
+import { getTimeline } from '../src/use-cases/read/get-timeline.ts';
 import { logger, snapshot, startResults, taskIdAt, testResults } from './support.ts';
 import type { TestResults } from './support.ts';
 

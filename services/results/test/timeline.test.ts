@@ -7,9 +7,9 @@ import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
-import { foldTask } from '../src/use-cases/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { storeSource } from '../src/use-cases/store-source.ts';
+import { foldTask } from '../src/use-cases/fold/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { storeSource } from '../src/use-cases/store/store-source.ts';
 import { makeOlder } from './older-hours.ts';
 import {
   foldParts,

@@ -7,8 +7,8 @@ import { deleteFold } from '../src/db/folds.ts';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
-import { foldTask } from '../src/use-cases/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { foldTask } from '../src/use-cases/fold/fold-task.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import {
   foldParts,
   frame,

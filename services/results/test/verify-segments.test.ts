@@ -7,13 +7,13 @@ import { testS3 } from '@vision/objects/testing/s3';
 import type { TestS3 } from '@vision/objects/testing/s3';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
-import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
+import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
 import { segmentsAfter } from '../src/db/segments.ts';
 import { createSignals } from '../src/signals.ts';
-import { compactFrames } from '../src/use-cases/compact-frames.ts';
-import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { verifySegments } from '../src/use-cases/verify-segments.ts';
+import { compactFrames } from '../src/use-cases/segments/compact-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store/store-frames.ts';
+import { verifySegments } from '../src/use-cases/segments/verify-segments.ts';
 import { frame, logger, mark, newTaskId, testResults, testSettings } from './support.ts';
 
 const metrics = testMetrics();

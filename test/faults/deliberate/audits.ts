@@ -64,7 +64,7 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit does not look for the objects of segments',
-    file: 'services/results/src/use-cases/audit-segments.ts',
+    file: 'services/results/src/use-cases/operate/audit-segments.ts',
     find: 'has: store.has,',
     replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
@@ -84,7 +84,7 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit asks nobody about frames of a task that is not there',
-    file: 'services/results/src/use-cases/audit-unknown-tasks.ts',
+    file: 'services/results/src/use-cases/operate/audit-unknown-tasks.ts',
     find: 'return taskIds.filter((id) => !known.has(id)).map(',
     replace: 'return taskIds.filter(() => known.size < 0).map(',
     caughtBy: {

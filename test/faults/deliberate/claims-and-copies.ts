@@ -4,7 +4,7 @@ import type { DeliberateFault } from './deliberate-fault.ts';
 export const claimFaults: DeliberateFault[] = [
   {
     says: 'The last copy of frames is dropped without reading their object',
-    file: 'services/results/src/use-cases/verify-segments.ts',
+    file: 'services/results/src/use-cases/segments/verify-segments.ts',
     find: 'if (await store.isIntact(copy)) return',
     replace: 'if (copy.bytes > 0) return',
     caughtBy: {
@@ -54,7 +54,7 @@ export const claimFaults: DeliberateFault[] = [
   },
   {
     says: 'A damaged object is not read from the copy of its frames',
-    file: 'services/results/src/use-cases/open-segment.ts',
+    file: 'services/results/src/use-cases/read/open-segment.ts',
     find: 'if (!copy) throw error;',
     replace: 'if (!copy || copy.length >= 0) throw error;',
     caughtBy: {

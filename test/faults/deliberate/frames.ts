@@ -47,7 +47,7 @@ export const frameFaults: DeliberateFault[] = [
   },
   {
     says: 'Another frame under a stored number vanishes in silence',
-    file: 'services/results/src/use-cases/store-frames.ts',
+    file: 'services/results/src/use-cases/store/store-frames.ts',
     find: `    for (const conflict of conflicts) deps.signals.framesConflict(ingest.task_id, conflict);
 `,
     replace: '',
@@ -79,7 +79,7 @@ export const frameFaults: DeliberateFault[] = [
   },
   {
     says: 'Frames are moved while a writer takes them over for a newer attempt',
-    file: 'services/results/src/use-cases/compact-task.ts',
+    file: 'services/results/src/use-cases/segments/compact-task.ts',
     find: 'const locked = await lockIngests(tx, [taskId]);',
     replace: 'const locked = new Map<string, { deleted_at: Date | null }>();',
     caughtBy: {
@@ -89,7 +89,7 @@ export const frameFaults: DeliberateFault[] = [
   },
   {
     says: 'What is moved at once is bounded by its compressed size only',
-    file: 'services/results/src/use-cases/compact-task.ts',
+    file: 'services/results/src/use-cases/segments/compact-task.ts',
     find: ' || (count > 0 && bytes > MOST_BYTES)',
     replace: '',
     caughtBy: {

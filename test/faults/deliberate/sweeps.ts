@@ -71,7 +71,7 @@ export const sweepFaults: DeliberateFault[] = [
   },
   {
     says: 'A restored database of results removes the objects of expired days',
-    file: 'services/results/src/use-cases/remove-segments.ts',
+    file: 'services/results/src/use-cases/retain/remove-segments.ts',
     find: "    if (standing === 'restored') return;",
     replace: '',
     caughtBy: {

@@ -8,7 +8,7 @@ import { decodeHeads } from '@vision/contracts/segments/head';
 import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment } from '../../../services/results/src/domain/segments/segment.ts';
 import { createSignals } from '../../../services/results/src/signals.ts';
-import { showFrames } from '../../../services/results/src/use-cases/show-frames.ts';
+import { showFrames } from '../../../services/results/src/use-cases/read/show-frames.ts';
 import { object } from '../../../services/results/test/support.ts';
 import { promise } from '../broken.ts';
 import { createMemoryStore } from '../memory-store.ts';

@@ -3,7 +3,7 @@ import { asAppError } from '@vision/contracts/errors';
 import { migrations } from '../../../services/results/src/db/migrations/list.ts';
 import { saveTaskView } from '../../../services/results/src/db/task-views.ts';
 import type { FrameMessage } from '../../../services/results/src/domain/fold-events.ts';
-import { createPartitionKeeper } from '../../../services/results/src/use-cases/keep-partitions.ts';
+import { createPartitionKeeper } from '../../../services/results/src/use-cases/retain/keep-partitions.ts';
 import { frame, mark, object, snapshot, taskIdAt } from '../../../services/results/test/support.ts';
 import { promise } from '../broken.ts';
 import { createMemoryStore } from '../memory-store.ts';

@@ -3,9 +3,9 @@ import { taskChanged, taskDeleted } from '@vision/contracts/task-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
-import { forgetTask } from '../use-cases/forget-task.ts';
-import { logAlarm } from '../use-cases/log-alarm.ts';
-import { logTask } from '../use-cases/log-task.ts';
+import { forgetTask } from '../use-cases/log/forget-task.ts';
+import { logAlarm } from '../use-cases/alarms/log-alarm.ts';
+import { logTask } from '../use-cases/log/log-task.ts';
 
 /** Handlers of what other services publish. */
 export function subscriptions(

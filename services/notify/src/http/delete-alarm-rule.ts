@@ -1,9 +1,9 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import { ruleNotFound } from '../domain/alarm-rule.ts';
-import { deleteAlarmRule } from '../use-cases/delete-alarm-rule.ts';
+import { deleteAlarmRule } from '../use-cases/rules/delete-alarm-rule.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { tooManyRuleChanges } from '../use-cases/rule-changes.ts';
+import { tooManyRuleChanges } from '../use-cases/rules/rule-changes.ts';
 
 const path = '/v1/vision/alarm-rules/{rule_id}';
 

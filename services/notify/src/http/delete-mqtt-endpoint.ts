@@ -1,7 +1,7 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { deleteMqttEndpoint } from '../use-cases/delete-mqtt-endpoint.ts';
+import { deleteMqttEndpoint } from '../use-cases/mqtt/delete-mqtt-endpoint.ts';
 
 const PATH = '/v1/vision/mqtt-endpoints/{endpoint_id}';
 

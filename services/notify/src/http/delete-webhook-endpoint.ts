@@ -1,7 +1,7 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { deleteWebhookEndpoint } from '../use-cases/delete-webhook-endpoint.ts';
+import { deleteWebhookEndpoint } from '../use-cases/webhooks/delete-webhook-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}';
 

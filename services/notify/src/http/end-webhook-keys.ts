@@ -1,7 +1,7 @@
 import { endWebhookKeys as question } from '@vision/contracts/webhook-keys';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { endWebhookKeys } from '../use-cases/end-webhook-keys.ts';
+import { endWebhookKeys } from '../use-cases/webhooks/end-webhook-keys.ts';
 
 export const endWebhookKeysRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
   route(

@@ -2,7 +2,7 @@ import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import { ruleNotFound } from '../domain/alarm-rule.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { getAlarmRule } from '../use-cases/get-alarm-rule.ts';
+import { getAlarmRule } from '../use-cases/rules/get-alarm-rule.ts';
 import { exampleRule, ruleBody, ruleWithVerdicts } from './alarm-rule.ts';
 
 const path = '/v1/vision/alarm-rules/{rule_id}';

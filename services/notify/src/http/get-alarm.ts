@@ -1,7 +1,7 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { alarmNotFound, getAlarm } from '../use-cases/get-alarm.ts';
+import { alarmNotFound, getAlarm } from '../use-cases/alarms/get-alarm.ts';
 import { alarm, alarmBody, exampleReviewedAlarm } from './alarm.ts';
 
 const path = '/v1/vision/alarms/{alarm_id}';

@@ -11,8 +11,8 @@ import { cursorInvalid } from '../domain/cursor.ts';
 import { eventBody } from '../domain/event.ts';
 import { parseStreamQuery } from '../domain/event-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { followEvents, placeToBegin } from '../use-cases/follow-events.ts';
-import type { StreamedEvent } from '../use-cases/follow-events.ts';
+import { followEvents, placeToBegin } from '../use-cases/log/follow-events.ts';
+import type { StreamedEvent } from '../use-cases/log/follow-events.ts';
 import { typesDoc } from './list-events.ts';
 
 const documented = z.object({

@@ -1,8 +1,8 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { getMqttEndpoint } from '../use-cases/get-mqtt-endpoint.ts';
-import { mqttEndpointNotFound } from '../use-cases/show-mqtt-endpoint.ts';
+import { getMqttEndpoint } from '../use-cases/mqtt/get-mqtt-endpoint.ts';
+import { mqttEndpointNotFound } from '../use-cases/mqtt/show-mqtt-endpoint.ts';
 import { exampleMqttEndpoint, mqttEndpoint, mqttEndpointBody } from './mqtt-endpoint.ts';
 
 const PATH = '/v1/vision/mqtt-endpoints/{endpoint_id}';

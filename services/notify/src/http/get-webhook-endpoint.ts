@@ -1,8 +1,8 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { getWebhookEndpoint } from '../use-cases/get-webhook-endpoint.ts';
-import { endpointNotFound } from '../use-cases/show-endpoint.ts';
+import { getWebhookEndpoint } from '../use-cases/webhooks/get-webhook-endpoint.ts';
+import { endpointNotFound } from '../use-cases/webhooks/show-endpoint.ts';
 import { endpointBody, exampleEndpoint, webhookEndpoint } from './webhook-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { listAlarmRules } from '../use-cases/list-alarm-rules.ts';
+import { listAlarmRules } from '../use-cases/rules/list-alarm-rules.ts';
 import { alarmRule, exampleRule, ruleBody } from './alarm-rule.ts';
 
 const ruleList = z.object({ items: z.array(alarmRule) }).meta({ id: 'AlarmRuleList' });

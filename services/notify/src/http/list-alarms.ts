@@ -7,7 +7,7 @@ import { alarmStates, verdicts } from '../domain/alarm.ts';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, eventOrders } from '../domain/event-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { listAlarms } from '../use-cases/list-alarms.ts';
+import { listAlarms } from '../use-cases/alarms/list-alarms.ts';
 import { alarm, alarmBody, exampleReviewedAlarm } from './alarm.ts';
 
 /** Numbers arrive as text. */

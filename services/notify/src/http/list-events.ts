@@ -5,7 +5,7 @@ import { cursorInvalid } from '../domain/cursor.ts';
 import { eventBody, eventTypes } from '../domain/event.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, eventOrders, parseEventQuery } from '../domain/event-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { listEvents } from '../use-cases/list-events.ts';
+import { listEvents } from '../use-cases/log/list-events.ts';
 import { event, exampleEvent } from './event.ts';
 
 const eventPage = z

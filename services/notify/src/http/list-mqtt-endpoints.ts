@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { listMqttEndpoints } from '../use-cases/list-mqtt-endpoints.ts';
+import { listMqttEndpoints } from '../use-cases/mqtt/list-mqtt-endpoints.ts';
 import { exampleMqttEndpoint, mqttEndpoint, mqttEndpointBody } from './mqtt-endpoint.ts';
 
 const list = z.object({ items: z.array(mqttEndpoint) }).meta({ id: 'MqttEndpointList' });

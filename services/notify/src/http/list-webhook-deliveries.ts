@@ -10,8 +10,8 @@ import {
   parseDeliveryQuery,
 } from '../domain/delivery-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { listWebhookDeliveries } from '../use-cases/list-webhook-deliveries.ts';
-import { endpointNotFound } from '../use-cases/show-endpoint.ts';
+import { listWebhookDeliveries } from '../use-cases/webhooks/list-webhook-deliveries.ts';
+import { endpointNotFound } from '../use-cases/webhooks/show-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}/deliveries';
 

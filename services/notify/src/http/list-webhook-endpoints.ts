@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { listWebhookEndpoints } from '../use-cases/list-webhook-endpoints.ts';
+import { listWebhookEndpoints } from '../use-cases/webhooks/list-webhook-endpoints.ts';
 import { endpointBody, exampleEndpoint, webhookEndpoint } from './webhook-endpoint.ts';
 
 const list = z.object({ items: z.array(webhookEndpoint) }).meta({ id: 'WebhookEndpointList' });

@@ -1,7 +1,7 @@
 import { listWebhookKeys as question } from '@vision/contracts/webhook-keys';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { listWebhookKeys } from '../use-cases/list-webhook-keys.ts';
+import { listWebhookKeys } from '../use-cases/webhooks/list-webhook-keys.ts';
 
 export const listWebhookKeysRoute = (deps: Pick<Deps, 'db'>) =>
   route(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedText } from '@vision/contracts/stored-text';
 import { TOPIC_PREFIX } from '../domain/mqtt-topic.ts';
 import { mqttDisabledReasons, mqttFailures } from '../domain/mqtt-failure.ts';
-import type { ShownMqttEndpoint } from '../use-cases/show-mqtt-endpoint.ts';
+import type { ShownMqttEndpoint } from '../use-cases/mqtt/show-mqtt-endpoint.ts';
 import { eventTypesField } from './webhook-endpoint.ts';
 
 const MAX_PEM = 16_384;

@@ -4,8 +4,8 @@ import { paramsOf } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
 import { tooManyRules } from '../domain/alarm-rule.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { putAlarmRule } from '../use-cases/put-alarm-rule.ts';
-import { tooManyRuleChanges } from '../use-cases/rule-changes.ts';
+import { putAlarmRule } from '../use-cases/rules/put-alarm-rule.ts';
+import { tooManyRuleChanges } from '../use-cases/rules/rule-changes.ts';
 import { alarmRule, exampleNewRule, exampleRule, newAlarmRule, ruleBody, ruleReasons } from './alarm-rule.ts';
 
 const path = '/v1/vision/alarm-rules/{rule_id}';

@@ -4,7 +4,7 @@ import { paramsOf } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
 import { checkMqttCertificates, mqttUrlInvalid } from '../domain/mqtt-broker.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { mqttLimitReached, putMqttEndpoint } from '../use-cases/put-mqtt-endpoint.ts';
+import { mqttLimitReached, putMqttEndpoint } from '../use-cases/mqtt/put-mqtt-endpoint.ts';
 import {
   exampleMqttEndpoint,
   exampleNewMqttEndpoint,

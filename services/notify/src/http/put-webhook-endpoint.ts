@@ -5,7 +5,7 @@ import { parsePart, route } from '@vision/shared/http/route';
 import { checkWebhookSecret } from '../domain/webhook-secret.ts';
 import { webhookUrlInvalid } from '../domain/webhook-url.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { endpointLimitReached, putWebhookEndpoint } from '../use-cases/put-webhook-endpoint.ts';
+import { endpointLimitReached, putWebhookEndpoint } from '../use-cases/webhooks/put-webhook-endpoint.ts';
 import {
   endpointBody,
   eventTypesField,

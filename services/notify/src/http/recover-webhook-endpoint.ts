@@ -3,8 +3,8 @@ import { refusalOf } from '@vision/contracts/errors';
 import { paramsOf } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { recoverWebhookEndpoint } from '../use-cases/recover-webhook-endpoint.ts';
-import { endpointDisabled, endpointNotFound } from '../use-cases/show-endpoint.ts';
+import { recoverWebhookEndpoint } from '../use-cases/webhooks/recover-webhook-endpoint.ts';
+import { endpointDisabled, endpointNotFound } from '../use-cases/webhooks/show-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}/recover';
 

@@ -1,8 +1,8 @@
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { deliveryNotFound, redeliverWebhook } from '../use-cases/redeliver-webhook.ts';
-import { endpointDisabled } from '../use-cases/show-endpoint.ts';
+import { deliveryNotFound, redeliverWebhook } from '../use-cases/webhooks/redeliver-webhook.ts';
+import { endpointDisabled } from '../use-cases/webhooks/show-endpoint.ts';
 import { acceptedDelivery, exampleAccepted } from './test-webhook-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-deliveries/{delivery_id}/redeliver';

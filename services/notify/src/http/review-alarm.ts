@@ -5,8 +5,8 @@ import { storedText } from '@vision/contracts/stored-text';
 import { parsePart, route } from '@vision/shared/http/route';
 import { verdicts } from '../domain/alarm.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { alarmNotFound } from '../use-cases/get-alarm.ts';
-import { reviewAlarm } from '../use-cases/review-alarm.ts';
+import { alarmNotFound } from '../use-cases/alarms/get-alarm.ts';
+import { reviewAlarm } from '../use-cases/alarms/review-alarm.ts';
 import { alarm, alarmBody, exampleReviewedAlarm } from './alarm.ts';
 
 const path = '/v1/vision/alarms/{alarm_id}/review';

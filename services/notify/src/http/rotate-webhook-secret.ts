@@ -3,8 +3,8 @@ import { refusalOf } from '@vision/contracts/errors';
 import { paramsOf } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { rotateWebhookSecret } from '../use-cases/rotate-webhook-secret.ts';
-import { endpointNotFound } from '../use-cases/show-endpoint.ts';
+import { rotateWebhookSecret } from '../use-cases/webhooks/rotate-webhook-secret.ts';
+import { endpointNotFound } from '../use-cases/webhooks/show-endpoint.ts';
 import { exampleSecret, secretField } from './webhook-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}/rotate-secret';

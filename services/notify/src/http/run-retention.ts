@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runRetention as question } from '@vision/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { runRetention } from '../use-cases/run-retention.ts';
+import { runRetention } from '../use-cases/log/run-retention.ts';
 
 const removed = z.object({ events: z.int(), alarms: z.int(), rules: z.int(), tasks: z.int(), deliveries: z.int() });
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { paramsOf } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { endpointDisabled, endpointNotFound } from '../use-cases/show-endpoint.ts';
-import { testWebhookEndpoint, tooManyTests } from '../use-cases/test-webhook-endpoint.ts';
+import { endpointDisabled, endpointNotFound } from '../use-cases/webhooks/show-endpoint.ts';
+import { testWebhookEndpoint, tooManyTests } from '../use-cases/webhooks/test-webhook-endpoint.ts';
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}/test';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { disabledReasons } from '../domain/delivery.ts';
 import { eventTypes } from '../domain/event.ts';
-import type { ShownEndpoint } from '../use-cases/show-endpoint.ts';
+import type { ShownEndpoint } from '../use-cases/webhooks/show-endpoint.ts';
 
 export const eventTypesField = z
   .array(z.enum(eventTypes))

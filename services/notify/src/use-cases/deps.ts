@@ -11,9 +11,9 @@ import type { DeliveryCursorCodec } from '../domain/delivery-query.ts';
 import type { MqttRules } from '../domain/mqtt-broker.ts';
 import type { WebhookRules } from '../domain/webhook-url.ts';
 import type { Signals } from '../signals.ts';
-import type { BusyCounts } from './busy-counts.ts';
-import type { RuleChanges } from './rule-changes.ts';
-import type { LogWatch } from './watch-logs.ts';
+import type { BusyCounts } from './webhooks/busy-counts.ts';
+import type { RuleChanges } from './rules/rule-changes.ts';
+import type { LogWatch } from './log/watch-logs.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {

@@ -4,7 +4,7 @@ import { isEvent } from '@vision/kafka/subscription';
 import type { ReceivedEvent } from '@vision/kafka/subscription';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { storeFrames } from '../use-cases/store-frames.ts';
+import { storeFrames } from '../use-cases/store/store-frames.ts';
 
 export const frameEvents = [frameProduced, segmentProduced, jobEnded];
 

@@ -2,8 +2,8 @@ import { snapshotTaken, sourceChanged } from '@vision/contracts/job-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
-import { storeSnapshot } from '../use-cases/store-snapshot.ts';
-import { storeSource } from '../use-cases/store-source.ts';
+import { storeSnapshot } from '../use-cases/store/store-snapshot.ts';
+import { storeSource } from '../use-cases/store/store-source.ts';
 
 /** Handlers of the facts that the backend publishes about jobs at work. */
 export function jobSubscriptions({ wakeRelay }: Pick<Deps, 'wakeRelay'>): Subscription[] {

@@ -2,7 +2,7 @@ import { ruleChanged } from '@vision/contracts/rule-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
-import { learnRule } from '../use-cases/learn-rule.ts';
+import { learnRule } from '../use-cases/rules/learn-rule.ts';
 
 /** Handlers of what the owners of tasks want to be told. */
 export function ruleSubscriptions({ wakeFold }: Pick<Deps, 'wakeFold'>): Subscription[] {

@@ -1,6 +1,6 @@
 import { countFramesOfTasks as question } from '@vision/contracts/results';
 import { route } from '@vision/shared/http/route';
-import { countFramesOfTasks } from '../use-cases/count-stored-frames.ts';
+import { countFramesOfTasks } from '../use-cases/operate/count-stored-frames.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
 export const countFramesOfTasksRoute = (deps: Pick<Deps, 'db'>) =>

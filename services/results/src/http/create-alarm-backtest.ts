@@ -5,9 +5,9 @@ import { uuidForm } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
 import { MOST_BACKTEST_ALARMS, MOST_BACKTEST_MS } from '../domain/backtest.ts';
 import type { BacktestReport } from '../domain/backtest.ts';
-import { createAlarmBacktest } from '../use-cases/create-alarm-backtest.ts';
-import type { BacktestDeps, BacktestRequest } from '../use-cases/create-alarm-backtest.ts';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
+import { createAlarmBacktest } from '../use-cases/fold/create-alarm-backtest.ts';
+import type { BacktestDeps, BacktestRequest } from '../use-cases/fold/create-alarm-backtest.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
 import { alarmBody, backtestAlarm, exampleAlarm } from './alarm.ts';
 
 const time = z.int().meta({ format: 'int64' });

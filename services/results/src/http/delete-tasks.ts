@@ -1,6 +1,6 @@
 import { deleteResults as question } from '@vision/contracts/results';
 import { route } from '@vision/shared/http/route';
-import { deleteTasks } from '../use-cases/delete-tasks.ts';
+import { deleteTasks } from '../use-cases/retain/delete-tasks.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
 export const deleteTasksRoute = (deps: Pick<Deps, 'db' | 'logger' | 'loops' | 'store'>) =>

@@ -12,9 +12,9 @@ import { cursorInvalid, isAfterEnd, nothingRead } from '../domain/cursor.ts';
 import { regionOf } from '@vision/contracts/region';
 import { checkTimes, parseStreamQuery } from '../domain/result-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { findTask, notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { followResults } from '../use-cases/follow-results.ts';
-import type { ResultEvent } from '../use-cases/follow-results.ts';
+import { findTask, notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { followResults } from '../use-cases/read/follow-results.ts';
+import type { ResultEvent } from '../use-cases/read/follow-results.ts';
 import { selectionDoc } from './selection-doc.ts';
 
 type StreamDeps = Pick<

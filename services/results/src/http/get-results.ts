@@ -6,8 +6,8 @@ import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
 import { regionOf } from '@vision/contracts/region';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { getResults } from '../use-cases/get-results.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { getResults } from '../use-cases/read/get-results.ts';
 import { selectionDoc } from './selection-doc.ts';
 
 const resultFrame = z

@@ -8,9 +8,9 @@ import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { endedReasons } from '@vision/contracts/ended-reason';
 import { DEFAULT_LIMIT, MAX_LIMIT, parsePageQuery } from '../domain/result-query.ts';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { getSource } from '../use-cases/get-source.ts';
-import type { SourceDeps } from '../use-cases/get-source.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { getSource } from '../use-cases/read/get-source.ts';
+import type { SourceDeps } from '../use-cases/read/get-source.ts';
 import { coverage, coverageBody } from './coverage.ts';
 
 const count = z.int().min(0);

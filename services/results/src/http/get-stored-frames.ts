@@ -1,6 +1,6 @@
 import { countStoredFrames as question } from '@vision/contracts/results';
 import { route } from '@vision/shared/http/route';
-import { countStoredFrames } from '../use-cases/count-stored-frames.ts';
+import { countStoredFrames } from '../use-cases/operate/count-stored-frames.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
 export const getStoredFramesRoute = (deps: Pick<Deps, 'db'>) =>

@@ -5,9 +5,9 @@ import { route } from '@vision/shared/http/route';
 import { MOST_GAPS } from '../domain/fold/coverage.ts';
 import { gapReasons } from '../domain/gap-reasons.ts';
 import { BUCKETS, MAX_BUCKETS, parseTimelineQuery, tooManyBuckets } from '../domain/timeline-query.ts';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { getTimeline } from '../use-cases/get-timeline.ts';
-import type { TimelineDeps } from '../use-cases/get-timeline.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { getTimeline } from '../use-cases/read/get-timeline.ts';
+import type { TimelineDeps } from '../use-cases/read/get-timeline.ts';
 import { coverage, coverageBody } from './coverage.ts';
 
 const time = z.int().meta({ format: 'int64' });

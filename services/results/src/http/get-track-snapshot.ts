@@ -3,10 +3,10 @@ import { fail } from '@vision/contracts/errors';
 import { taskPath } from '@vision/contracts/ids';
 import { namesTag } from '@vision/shared/http/byte-range';
 import { route } from '@vision/shared/http/route';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { trackNotFound } from '../use-cases/get-track.ts';
-import { findTrackSnapshot, readTrackSnapshot, trackSnapshotRefusals } from '../use-cases/get-track-snapshot.ts';
-import type { SnapshotDeps } from '../use-cases/get-track-snapshot.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { trackNotFound } from '../use-cases/read/get-track.ts';
+import { findTrackSnapshot, readTrackSnapshot, trackSnapshotRefusals } from '../use-cases/read/get-track-snapshot.ts';
+import type { SnapshotDeps } from '../use-cases/read/get-track-snapshot.ts';
 
 const headers = z.object({
   'If-None-Match': z.string().optional().describe('Entity tags; if one is that of the image, the response is 304'),

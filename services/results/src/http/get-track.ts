@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { taskPath } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { getTrack, trackNotFound } from '../use-cases/get-track.ts';
-import type { TrackDeps } from '../use-cases/list-tracks.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { getTrack, trackNotFound } from '../use-cases/read/get-track.ts';
+import type { TrackDeps } from '../use-cases/read/list-tracks.ts';
 import { exampleTrack, track, trackBody } from './track.ts';
 
 export const getTrackRoute = (deps: Omit<TrackDeps, 'trackCursors'>) =>

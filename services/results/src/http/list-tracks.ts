@@ -4,9 +4,9 @@ import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_TRACKS, MAX_LABELS, MAX_TRACKS, parseTrackQuery, trackOrders } from '../domain/track-query.ts';
-import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
-import { listTracks } from '../use-cases/list-tracks.ts';
-import type { TrackDeps } from '../use-cases/list-tracks.ts';
+import { notVideoTask, taskNotFound } from '../use-cases/read/find-task.ts';
+import { listTracks } from '../use-cases/read/list-tracks.ts';
+import type { TrackDeps } from '../use-cases/read/list-tracks.ts';
 import { exampleTrack, track, trackBody } from './track.ts';
 
 const trackPage = z

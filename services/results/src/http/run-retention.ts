@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { runRetention as question } from '@vision/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
-import { runRetention } from '../use-cases/run-retention.ts';
-import { sweepAllTrackSnapshots } from '../use-cases/sweep-track-snapshots.ts';
+import { runRetention } from '../use-cases/retain/run-retention.ts';
+import { sweepAllTrackSnapshots } from '../use-cases/retain/sweep-track-snapshots.ts';
 
 const removed = z.object({
   partitions: z.int().describe('Days of frames'),

@@ -4,8 +4,8 @@ import { trackEnds } from '../domain/fold/track-end.ts';
 import type { Box, TrackFacts } from '../domain/fold/tracks.ts';
 import { noSnapshotReasons } from '../domain/track-snapshot.ts';
 import type { TrackSnapshot } from '../domain/track-snapshot.ts';
-import { stateOf } from '../use-cases/list-tracks.ts';
-import type { ShownTrack } from '../use-cases/list-tracks.ts';
+import { stateOf } from '../use-cases/read/list-tracks.ts';
+import type { ShownTrack } from '../use-cases/read/list-tracks.ts';
 
 const time = z.int().meta({ format: 'int64' });
 

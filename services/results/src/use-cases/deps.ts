@@ -12,10 +12,10 @@ import type { TaskOwners } from '../clients/task-owners.ts';
 import type { CursorCodec } from '../domain/cursor.ts';
 import type { TrackCursorCodec } from '../domain/track-cursor.ts';
 import type { Signals } from '../signals.ts';
-import type { PartitionKeeper } from './keep-partitions.ts';
-import type { LiveRules } from './live-rules.ts';
-import type { RuleBook } from './rule-book.ts';
-import type { TaskWatch } from './watch-tasks.ts';
+import type { PartitionKeeper } from './retain/keep-partitions.ts';
+import type { LiveRules } from './rules/live-rules.ts';
+import type { RuleBook } from './rules/rule-book.ts';
+import type { TaskWatch } from './read/watch-tasks.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {

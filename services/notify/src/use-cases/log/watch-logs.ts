@@ -1,0 +1,69 @@
+import type { Knex } from 'knex';
+import { createBell } from '@vision/shared/async/bell';
+import type { Bell } from '@vision/shared/async/bell';
+import { createPoller } from '@vision/shared/async/poller';
+import type { Logger } from '@vision/shared/logger';
+import { readHeads } from '../../db/event-log.ts';
+
+/** A reader that waits for events of one subject. */
+interface Following {
+  /** Resolves when the log has grown since it was read last, after `ms` at the latest. For one waiter at a time. */
+  wait: (ms: number) => Promise<void>;
+  /** Ends a wait under way. */
+  wake: () => void;
+  end: () => void;
+}
+
+/** Tells readers of this process when events of their subjects were logged. */
+export interface LogWatch {
+  follow: (subject: string) => Following;
+  start: () => void;
+  stop: () => Promise<void>;
+}
+
+const INTERVAL_MS = 250;
+
+interface Watched {
+  bells: Set<Bell>;
+  head: number | undefined;
+}
+
+/** One statement reads the logs of all readers; there is none while there are no readers. */
+export function createLogWatch({ db, logger }: { db: Knex; logger: Logger }): LogWatch {
+  const watched = new Map<string, Watched>();
+  const read = async () => {
+    if (watched.size === 0) return 0;
+    const asked = [...watched];
+    const heads = await readHeads(
+      db,
+      asked.map(([subject]) => subject),
+    );
+    for (const [subject, entry] of asked) update(entry, heads.get(subject) ?? 0);
+    return 0;
+  };
+  const poller = createPoller({ name: 'log-watch', intervalMs: INTERVAL_MS, run: read, logger, maxBackoffMs: 2000 });
+  return {
+    follow: (subject) => {
+      const bell = createBell();
+      const entry = watched.get(subject) ?? { bells: new Set(), head: undefined };
+      watched.set(subject, entry);
+      entry.bells.add(bell);
+      return {
+        wait: bell.wait,
+        wake: bell.ring,
+        end: () => {
+          entry.bells.delete(bell);
+          if (entry.bells.size === 0) watched.delete(subject);
+        },
+      };
+    },
+    start: poller.start,
+    stop: poller.stop,
+  };
+}
+
+function update(entry: Watched, head: number): void {
+  const isSame = entry.head === head;
+  entry.head = head;
+  if (!isSame) for (const bell of entry.bells) bell.ring();
+}

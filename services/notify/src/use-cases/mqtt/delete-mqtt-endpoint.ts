@@ -1,0 +1,12 @@
+import { deleteMqttEndpoint as deleteRow } from '../../db/mqtt-endpoints.ts';
+import type { Deps } from '../deps.ts';
+
+/** Deletes an endpoint; its connection is closed within seconds. One that is not there is deleted already. */
+export async function deleteMqttEndpoint(
+  { db, wakeMqtt }: Pick<Deps, 'db' | 'wakeMqtt'>,
+  subject: string,
+  endpointId: string,
+): Promise<void> {
+  await deleteRow(db, subject, endpointId);
+  wakeMqtt();
+}

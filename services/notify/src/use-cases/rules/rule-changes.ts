@@ -1,0 +1,31 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { fail } from '@vision/contracts/errors';
+import { RULE_CHANGES_PER_MINUTE } from '../../domain/alarm-rule.ts';
+
+/**
+ * Bounds the changes of alarm rules of a subject. Each is a record that Kafka keeps for days, and makes results look
+ * up the rules of every running task of the subject. Counts in this process: the limit holds per replica.
+ */
+export interface RuleChanges {
+  /** Counts a change. @throws AppError OP-QUOTA-RATE-LIMITED `rule_change_rate`. */
+  take: (subject: string) => Promise<void>;
+}
+
+const MINUTE_S = 60;
+
+export function createRuleChanges(perMinute = RULE_CHANGES_PER_MINUTE): RuleChanges {
+  const made = new RateLimiterMemory({ points: perMinute, duration: MINUTE_S });
+  return {
+    take: async (subject) => {
+      await made.consume(subject).catch((refusal: unknown) => {
+        throw refusal instanceof RateLimiterRes ? tooManyRuleChanges(refusal.msBeforeNext) : refusal;
+      });
+    },
+  };
+}
+
+export const tooManyRuleChanges = (waitMs: number) =>
+  fail.rateLimited('rule_change_rate', Math.max(1, Math.ceil(waitMs / 1000)), {
+    limit: 'rule_changes_per_minute',
+    allowed: RULE_CHANGES_PER_MINUTE,
+  });

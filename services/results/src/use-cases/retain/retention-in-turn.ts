@@ -1,0 +1,33 @@
+import { claimTurn, keepTurn } from '@vision/shared/db/turns';
+import type { Deps } from '../deps.ts';
+import { standingOfSegments } from './owned-segments.ts';
+import { runRetention } from './run-retention.ts';
+
+type RetentionDeps = Pick<Deps, 'db' | 'logger' | 'ownPrefix' | 'partitions' | 'settings' | 'signals' | 'store'>;
+
+const TURN = 'results_retention';
+
+/**
+ * Removes expired results on one replica at a time; every replica makes the partitions ahead. A replica that stops ends
+ * between two steps, and the next turn continues.
+ */
+export async function retentionInTurn(
+  deps: RetentionDeps,
+  { everyMs, signal }: { everyMs: number; signal: AbortSignal },
+): Promise<void> {
+  await deps.partitions.prepareAhead();
+  await showStanding(deps);
+  // Half of the pause: replicas that look at slightly different times miss no turn.
+  if (!(await claimTurn(deps.db, TURN, everyMs / 2))) return;
+  await runRetention(deps, async () => {
+    await keepTurn(deps.db, TURN);
+    return !signal.aborted;
+  });
+}
+
+/** Every replica has the gauge; the one whose turn it is asks again, and fails when the store does not answer. */
+async function showStanding(deps: RetentionDeps): Promise<void> {
+  await standingOfSegments(deps).catch((error: unknown) => {
+    deps.logger.debug({ err: error }, 'the owner of the bucket is not known now');
+  });
+}

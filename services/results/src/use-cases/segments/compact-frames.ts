@@ -1,0 +1,73 @@
+import { dayOfTask } from '@vision/contracts/ids';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { claimDue } from '../../db/claim-due.ts';
+import { makeDue, nextTasksWithRows, setCompaction } from '../../db/compaction.ts';
+import { findIngest, lockIngests } from '../../db/ingests.ts';
+import { partitionDays } from '../../db/partitions.ts';
+import { hasYoungFrames } from '../../db/young-frames.ts';
+import { compactTask } from './compact-task.ts';
+import type { Deps } from '../deps.ts';
+
+type CompactDeps = Pick<Deps, 'db' | 'loops' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
+
+const TASKS = 4;
+/** Longer than the segments of a round take; a process that dies leaves its tasks to others after it. */
+const LEASE_MS = 300_000;
+/** Segments of one task in a round: others are not to wait for one with months of frames. */
+const SEGMENTS = 20;
+
+/** Moves the young frames of tasks that are due to the object store. Returns how many tasks it worked on. */
+export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Promise<number> {
+  const taskIds = await claimDue(deps.db, 'compact_at', { limit: TASKS, leaseMs: LEASE_MS });
+  // A task that fails is due again when its lease has expired.
+  await deps.loops.of('compaction').forEach(taskIds, (taskId) => compactDue(deps, taskId, signal));
+  return taskIds.length;
+}
+
+async function compactDue(deps: CompactDeps, taskId: string, signal: AbortSignal): Promise<void> {
+  const { db, settings } = deps;
+  const day = dayOfTask(taskId);
+  if (day === undefined) throw new Error(`${taskId} is no id of this system`);
+  const ingest = await findIngest(db, taskId);
+  const task = { day, taskId, hasEnded: ingest?.end_status != null };
+  let moved = 0;
+  for (let segments = 0; segments < SEGMENTS && !signal.aborted; segments += 1) {
+    moved = await compactTask(deps, task);
+    if (moved === 0) break;
+  }
+  await inTransaction(db, async (tx) => {
+    // Writers hold the same lock, so none adds young frames between the look and the answer.
+    await lockIngests(tx, [taskId]);
+    const isDone = !(await hasYoungFrames(tx, day, taskId));
+    await setCompaction(tx, taskId, isDone ? undefined : moved > 0 ? 0 : Math.max(settings.youngMs, MIN_PAUSE_MS));
+  });
+}
+
+/** Between two looks at a task of which nothing could be moved. */
+const MIN_PAUSE_MS = 1_000;
+
+/**
+ * Finds tasks whose frames are rows and makes them due, some of each day in a round. Returns 0: the next look has time.
+ */
+export function createRowFinder({ db }: Pick<Deps, 'db'>): (signal: AbortSignal) => Promise<number> {
+  /** The last task that was looked at, of days that have more. */
+  let places = new Map<string, string>();
+  return async (signal) => {
+    const days = await partitionDays(db, 'frames');
+    // All days are asked for at once: nearly always none has rows.
+    let seen = days.map((day) => ({ day, taskId: places.get(day) ?? NO_TASK }));
+    for (let found = 0; found < TASKS_A_DAY && seen.length > 0 && !signal.aborted; found += 1) {
+      seen = await nextTasksWithRows(db, seen);
+      if (seen.length > 0)
+        await makeDue(
+          db,
+          seen.map(({ taskId }) => taskId),
+        );
+    }
+    places = new Map(seen.map(({ day, taskId }) => [day, taskId]));
+    return 0;
+  };
+}
+
+const NO_TASK = '00000000-0000-0000-0000-000000000000';
+const TASKS_A_DAY = 50;

@@ -1,0 +1,75 @@
+import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { countAttempt } from '../../db/frames.ts';
+import { findIngest, findOverdueEnds, lockIngests, saveIngests } from '../../db/ingests.ts';
+import type { OverdueEnd } from '../../db/ingests.ts';
+import { isComplete, withEnd } from '../../domain/plan-storing.ts';
+import type { Ingest } from '../../domain/plan-storing.ts';
+import { announceEnd } from './announce-end.ts';
+import type { Deps } from '../deps.ts';
+
+type JudgeDeps = Pick<Deps, 'db' | 'loops' | 'settings' | 'signals' | 'wakeRelay'>;
+
+const PAGE = 20;
+
+/**
+ * Brings end marks into force whose patience is over. What is stored is counted anew first, because the running count
+ * may be too small after an upgrade; frames that are really missing raise an alarm. Each round looks at all of them,
+ * so marks that cannot be judged keep no other waiting. Returns how many came into force.
+ */
+export async function judgeOverdueEnds(deps: JudgeDeps): Promise<number> {
+  let judged = 0;
+  try {
+    await deps.loops.of('overdue_ends').forEach(overdueTasks(deps.db), async (taskId) => {
+      if (await judge(deps, taskId)) judged += 1;
+    });
+  } finally {
+    if (judged > 0) deps.wakeRelay();
+  }
+  return judged;
+}
+
+async function* overdueTasks(db: Knex): AsyncGenerator<string> {
+  let after: OverdueEnd | undefined;
+  do {
+    const page = await findOverdueEnds(db, { limit: PAGE, after });
+    for (const { task_id: taskId } of page) yield taskId;
+    after = page.length === PAGE ? page.at(-1) : undefined;
+  } while (after);
+}
+
+/** Returns whether the end mark came into force. */
+async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Promise<boolean> {
+  const seen = await findIngest(db, taskId);
+  if (!seen?.pending_end) return false;
+  // Counted outside the lock, which the frames of other tasks would wait for as well.
+  const counted = await inTransaction(db, (tx) => recount(tx, seen));
+  const judged = await inTransaction(db, async (tx) => {
+    const current = (await lockIngests(tx, [taskId])).get(taskId);
+    const end = current?.pending_end;
+    if (!end || current.attempt !== counted.attempt) return undefined;
+    const ended = withEnd(withCount(current, counted), end);
+    await saveIngests(tx, [ended], { patienceMs: settings.framePatienceMs });
+    await announceEnd(tx, ended, end);
+    return { ended, end };
+  });
+  if (!judged) return false;
+  signals.resultsCompleted(taskId, judged.ended.stored);
+  if (!isComplete(judged.ended, judged.end)) signals.framesMissing(taskId, judged.end, judged.ended.attempt_stored);
+  return true;
+}
+
+type AttemptCount = Pick<Ingest, 'attempt' | 'attempt_stored' | 'attempt_first' | 'attempt_last'>;
+
+async function recount(tx: Knex.Transaction, { task_id: taskId, attempt }: Ingest): Promise<AttemptCount> {
+  const day = dayOfTask(taskId);
+  if (day === undefined) throw new Error(`${taskId} is no id of this system`);
+  const { stored, first, last } = await countAttempt(tx, { day, taskId, attempt });
+  return { attempt, attempt_stored: stored, attempt_first: first, attempt_last: last };
+}
+
+/** Frames may have been stored since they were counted, and the running count may lack some: the larger is right. */
+function withCount(current: Ingest, counted: AttemptCount): Ingest {
+  return counted.attempt_stored > current.attempt_stored ? { ...current, ...counted } : current;
+}

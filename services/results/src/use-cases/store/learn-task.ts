@@ -1,0 +1,15 @@
+import type { Knex } from 'knex';
+import { judgeTask, lockRules } from '../../db/alarm-rules.ts';
+import { isDeletedForNow } from '../../db/deleted-tasks.ts';
+import { saveTaskView } from '../../db/task-views.ts';
+import type { TaskView } from '../../domain/task-view.ts';
+
+/**
+ * Keeps what readers and alarm rules need to know of a task. The newest version wins, so order and repeats do not
+ * matter. A deleted task is not stored again. Returns whether the task is to be folded now.
+ */
+export async function learnTask(tx: Knex.Transaction, task: TaskView): Promise<boolean> {
+  await lockRules(tx, task.subject, 'task');
+  if (await isDeletedForNow(tx, task.task_id)) return false;
+  return (await saveTaskView(tx, task)) && (await judgeTask(tx, task.task_id));
+}

@@ -95,7 +95,7 @@ release: packages ## images, chart, bills of materials, checksums, provenance an
 release-proof: packages ## make a release and verify, push, pull, render and falsify it, against a registry on loopback: WITHOUT=images RELEASE=folder PUBLIC_KEY=key
 	@$(NODE) scripts/prove-release.ts
 
-release-check: packages ## run every suite that `make test` does not, and check the measured pages: ONLY=name,name
+release-check: packages ## run the suites of a release that `make test` does not, and check the measured pages: ONLY=name,name
 	@$(NODE) scripts/release-check.ts
 
 bench: up ## the benchmarks; fails when a ratio breaks its floor or target: BENCH=name REPORT=1

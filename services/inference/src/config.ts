@@ -63,7 +63,7 @@ const videoConfig = {
     'Memory for unsent frames of all jobs of a worker while Kafka is unavailable',
   ),
   PUBLISH_SEGMENTS: flag(false).describe(
-    'Publish the frames of a job in segments, while every replica of results announces that it reads them',
+    'Publish frames in segments while every replica of results reads them; turn it on when an upgrade is complete',
   ),
   SEGMENT_LINGER_MS: z.coerce
     .number()

@@ -194,7 +194,7 @@ function jobSignals(logger: Logger) {
       logger.info({ reason, detail }, 'refused an uploaded video'),
     jobFenced: ({ jobId, attempt }: JobFacts) => {
       fenced.add(1);
-      logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
+      logger.warn({ task_id: jobId, attempt }, 'lease not renewed in time: this worker lets go of the job');
     },
     sourceReports: (outcome: (typeof jobMetrics.reports.labels.outcome)[number], count: number) => {
       if (count > 0) reports.add(count, { outcome });

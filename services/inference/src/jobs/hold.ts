@@ -31,7 +31,8 @@ export interface HoldOptions {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A job is held until an instant before its lease ends: who cannot renew is silent before anybody else may begin. */
+/** A job is held until an instant before its lease ends: a worker that cannot renew stops publishing before another may
+ * claim the job. */
 export function createHold({ untilMs, onExpired }: HoldOptions): HoldControl {
   const reading = new AbortController();
   const publishing = new AbortController();

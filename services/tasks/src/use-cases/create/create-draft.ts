@@ -37,7 +37,7 @@ export async function beginDraft(
 
 /**
  * Makes a task of a draft: `prepare` checks and commits it, then the backend gets it. Until it is committed every
- * failure gives the draft and all it holds back; from then on the task stands.
+ * failure rolls the draft back; from then on only a backend that surely did not get it does.
  */
 export async function finishDraft(
   deps: CreateDeps,

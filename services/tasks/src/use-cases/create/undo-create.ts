@@ -40,7 +40,10 @@ const DEAD_AT_ONCE = 20;
 export async function undoCreate(deps: SubmitDeps, draft: Task): Promise<void> {
   const undone = throughOutage(() => undoRefused(deps, draft)).catch((error: unknown) => {
     if (error instanceof TaskMovedError) return;
-    deps.logger.warn({ err: error, task_id: draft.taskId }, 'a draft is left to the recovery');
+    deps.logger.warn(
+      { err: error, task_id: draft.taskId },
+      'create request not rolled back yet; the recovery continues',
+    );
   });
   await atMost(WAIT_MS, undone);
 }
@@ -83,7 +86,10 @@ export async function undoSubmission(deps: SubmitDeps, task: Task): Promise<void
 
 async function undoBriefly(deps: UndoDeps, undoing: Task): Promise<void> {
   const undone = finishUndo(deps, undoing).catch((error: unknown) => {
-    deps.logger.warn({ err: error, task_id: undoing.taskId }, 'a draft is left to the recovery');
+    deps.logger.warn(
+      { err: error, task_id: undoing.taskId },
+      'create request not rolled back yet; the recovery continues',
+    );
   });
   await atMost(UNDO_WAIT_MS, undone);
 }

@@ -41,9 +41,8 @@ export const stages: readonly Stage[] = [
   { name: 'frames published in segments', runs: except({ inference: ['settled'] }) },
 ];
 
-/** Workers do while every replica of results reads the segments of today; 0.3 reads another form. */
-export const publishesSegments = ({ runs }: Stage) =>
-  runs.inference.includes('settled') && !runs.results.includes('last');
+/** Both releases of results read segments, so workers publish them beside either. */
+export const publishesSegments = ({ runs }: Stage) => runs.inference.includes('settled');
 
 /** Stages by their names, in their order; all of them when none is named. */
 export function stagesNamed(names: readonly string[]): readonly Stage[] {

@@ -10,7 +10,10 @@ interface StoredSegment {
   body: Buffer;
 }
 
-/** Makes rows of the hot segments of a task, as release 0.3 stores them where it was told to. */
+/**
+ * Makes rows of the hot segments of a task, as release 0.3 stores them with WRITE_SEGMENTS=false: a task of rows alone
+ * is never due for compaction, so only the row finder leads to them.
+ */
 export async function turnIntoRows(db: Knex, taskId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const segments = await tx('segments')
@@ -25,6 +28,7 @@ export async function turnIntoRows(db: Knex, taskId: string): Promise<void> {
         segments.map(({ id }) => id),
       )
       .delete();
+    await tx('ingests').where({ task_id: taskId }).update({ compact_at: null });
   });
 }
 

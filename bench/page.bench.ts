@@ -4,7 +4,6 @@ import { frameProduced } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
-import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
 import { framesAfter } from '../services/results/src/db/frames.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/retain/keep-partitions.ts';
@@ -13,7 +12,7 @@ import { quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import { testSettings } from '../services/results/test/support.ts';
-import { servePages, showTask } from './serve-pages.ts';
+import { closedStore, servePages, showTask } from './serve-pages.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
 
 export const name = 'page';
@@ -28,7 +27,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
   const taskId = syntheticTaskId();
   await showTask(database.db, taskId);
   await keepFrames(database.db, taskId);
-  const served = await servePages(database.db, createSegmentStore(undefined));
+  const served = await servePages(database.db, closedStore());
   try {
     const range = { day: dayOfTask(taskId) ?? '', taskId, upToPosition: 1_000_000, limit: FRAMES + 1 };
     const pages: number[] = [];

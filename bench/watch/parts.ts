@@ -2,20 +2,19 @@ import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import type { FrameData } from '@vision/contracts/frame-events';
-import { createSegmentStore } from '../../services/results/src/clients/segment-store.ts';
 import { createSignals } from '../../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../../services/results/src/use-cases/retain/keep-partitions.ts';
 import { createRuleBook } from '../../services/results/src/use-cases/rules/rule-book.ts';
 import { storeFrames } from '../../services/results/src/use-cases/store/store-frames.ts';
 import { testSettings } from '../../services/results/test/support.ts';
-import { showTask } from '../serve-pages.ts';
+import { closedStore, showTask } from '../serve-pages.ts';
 
-/** What results works with, without an object store. */
+/** What results works with; nothing answers for its object store. */
 export const depsOf = (db: Knex) => ({
   db,
   partitions: createPartitionKeeper(db, 90),
   signals: createSignals(createLogger('bench', 'silent')),
-  store: createSegmentStore(undefined),
+  store: closedStore(),
   rules: createRuleBook(db),
   arrivals: { completeUntil: () => Promise.resolve(undefined) },
   settings: testSettings,

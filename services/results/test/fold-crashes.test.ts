@@ -23,7 +23,10 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await testResults();
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  store.close();
+  await database.drop();
+});
 
 const KEYS = 'cursor-key-cursor-key-cursor-key-cursor';
 const MINUTE_MS = 60_000;
@@ -35,13 +38,21 @@ const NO_STORE = {
   S3_SECRET_KEY: 'none-none',
 };
 
+const store = createSegmentStore({
+  endpoint: NO_STORE.S3_ENDPOINT,
+  region: 'none',
+  bucket: NO_STORE.S3_BUCKET,
+  accessKey: NO_STORE.S3_ACCESS_KEY,
+  secretKey: NO_STORE.S3_SECRET_KEY,
+});
+
 const deps = () => ({
   ...foldParts(database.db),
   db: database.db,
   partitions: createPartitionKeeper(database.db, 90),
   settings: testSettings,
   signals: createSignals(logger),
-  store: createSegmentStore(undefined),
+  store,
   taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
   timelines: createGate({ concurrency: 1 }),
   trackCursors: trackCursorCodec([KEYS]),

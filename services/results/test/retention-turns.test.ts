@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/objects/testing/s3';
+import type { TestS3 } from '@vision/objects/testing/s3';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { noteObject } from '../src/db/segment-objects.ts';
@@ -10,20 +12,24 @@ import { retentionInTurn } from '../src/use-cases/retain/retention-in-turn.ts';
 import { logger, testResults, testSettings } from './support.ts';
 
 let database: TestDatabase;
+let s3: TestS3;
+let bucket: SegmentStore;
 beforeAll(async () => {
-  database = await testResults();
+  [database, s3] = await Promise.all([testResults(), testS3()]);
+  bucket = createSegmentStore(s3);
 });
 afterAll(async () => {
-  await database.drop();
+  bucket.close();
+  await Promise.all([database.drop(), s3.close()]);
 });
 
 const HOUR_MS = 3_600_000;
 const today = new Date().toISOString().slice(0, 10);
 
-/** One replica, for which today has expired, on a store with these keys. */
+/** One replica, for which today has expired, on a bucket that seems to have these keys. */
 function replica(keys: Set<string>, onRemoved: () => void = () => undefined) {
   const store: SegmentStore = {
-    ...createSegmentStore(undefined),
+    ...bucket,
     list: async function* () {
       await Promise.resolve();
       yield* [...keys];

@@ -31,8 +31,8 @@ export interface SegmentStore {
   image: (key: string, maxBytes: number) => Promise<Buffer>;
   /** The keys below a prefix. */
   list: (prefix: string) => AsyncIterable<string>;
-  /** The store itself, for the marks of databases; undefined when there is none. */
-  bucket: ObjectStore | undefined;
+  /** The store itself, for the marks of databases. */
+  bucket: ObjectStore;
   /** Closes idle connections. */
   close: () => void;
 }
@@ -42,10 +42,8 @@ const AT_ONCE = 16;
 const WAITING = 128;
 const CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Connects lazily. Without an object store every method fails as if it were away. */
-export function createSegmentStore(options: ObjectStoreOptions | undefined): SegmentStore {
-  return options ? segmentsIn(createObjectStore(options)) : absentStore;
-}
+/** Connects lazily. */
+export const createSegmentStore = (options: ObjectStoreOptions): SegmentStore => segmentsIn(createObjectStore(options));
 
 /** The objects of older segments in this store. */
 export function segmentsIn(store: ObjectStore): SegmentStore {
@@ -134,19 +132,3 @@ async function isIntact(store: ObjectStore, object: SegmentObject): Promise<bool
 async function* keysOf(store: ObjectStore, prefix: string): AsyncGenerator<string> {
   for await (const { key } of store.list(prefix)) yield key;
 }
-
-const away = () => fail.sysUnavailable('object_store_unavailable', new Error('S3_ENDPOINT is not set'));
-const noStore = () => Promise.reject(away());
-const absentStore: SegmentStore = {
-  get: noStore,
-  isIntact: noStore,
-  put: noStore,
-  has: noStore,
-  remove: noStore,
-  image: noStore,
-  list: () => {
-    throw away();
-  },
-  bucket: undefined,
-  close: () => undefined,
-};

@@ -8,13 +8,12 @@ import type { Deps } from '../deps.ts';
 /** Names segments among the objects of the bucket. */
 const SEGMENTS = 'segments';
 
-/** How the database stands to the segments in the bucket. Without an object store there are none. */
+/** How the database stands to the segments in the bucket. */
 export async function standingOfSegments({
   db,
   logger,
   store,
 }: Pick<Deps, 'db' | 'logger' | 'store'>): Promise<Standing> {
-  if (!store.bucket) return 'owner';
   const findUnused = async (keys: string[]) => {
     const unknown = new Set(await findUnknownObjects(db, keys.flatMap(placeOfKey)));
     return keys.filter((key) => placeOfKey(key).length === 0 || unknown.has(key));

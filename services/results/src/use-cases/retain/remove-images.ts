@@ -24,7 +24,7 @@ export async function removeImages(
   task: TaskOfDay,
   standing: () => Promise<Standing>,
 ): Promise<void> {
-  const writer = deps.store.bucket && (await writerOf(deps.db, TRACK_SNAPSHOTS));
+  const writer = await writerOf(deps.db, TRACK_SNAPSHOTS);
   // Without a writer there has never been an image, of whatever task.
   if (writer !== undefined && (await standing()) !== 'restored') await removeObjects(deps, task, writer);
   while ((await removeSnapshots(deps.db, task, ROWS)) === ROWS);

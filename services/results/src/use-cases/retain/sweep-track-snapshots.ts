@@ -31,7 +31,7 @@ export async function sweepAllTrackSnapshots(deps: SweepDeps): Promise<number> {
 }
 
 async function sweepOf({ db, logger, settings, store: { bucket: store } }: SweepDeps): Promise<Sweep | undefined> {
-  if (!store || (await writerOf(db, TRACK_SNAPSHOTS)) === undefined) return undefined;
+  if ((await writerOf(db, TRACK_SNAPSHOTS)) === undefined) return undefined;
   return { db, logger, store, ...common(settings), findUnused: (keys) => findUnknownImages(db, keys) };
 }
 

@@ -153,7 +153,7 @@ function framesOf({ heads, body }: Pick<YoungSegment, 'heads' | 'body'>): Segmen
   return heads.map((head, index) => ({ ...head, objects: opened.objectsOf(index) }));
 }
 
-/** Frames that were stored as rows, by an earlier release or while segments were not written. */
+/** Frames that an earlier release stored as rows. */
 async function youngInRows(
   { db }: Pick<Deps, 'db'>,
   { day, taskId, hasEnded }: CompactedTask,

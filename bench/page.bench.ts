@@ -4,7 +4,7 @@ import { frameProduced } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
-import { framesAfter } from '../services/results/src/db/frames.ts';
+import { segmentsAfter } from '../services/results/src/db/segments.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/retain/keep-partitions.ts';
 import { storeFrames } from '../services/results/src/use-cases/store/store-frames.ts';
@@ -29,11 +29,11 @@ export async function run(): Promise<{ figures: Figure[] }> {
   await keepFrames(database.db, taskId);
   const served = await servePages(database.db, closedStore());
   try {
-    const range = { day: dayOfTask(taskId) ?? '', taskId, upToPosition: 1_000_000, limit: FRAMES + 1 };
+    const range = { day: dayOfTask(taskId) ?? '', taskId, upToPosition: 1_000_000 };
     const pages: number[] = [];
     const statements: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      statements.push(await timed(() => framesAfter(database.db, range, -1)));
+      statements.push(await timed(() => segmentsAfter(database.db, range, { seq: -1, limit: FRAMES + 1 })));
       pages.push(await timed(() => served.page(taskId)));
     }
     const [warmPages, warmStatements] = [pages.slice(20), statements.slice(20)];
@@ -63,5 +63,5 @@ async function keepFrames(db: Knex, taskId: string): Promise<void> {
     frames.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
     (work) => inTransaction(db, work),
   );
-  await db.raw('analyze frames');
+  await db.raw('analyze segments');
 }

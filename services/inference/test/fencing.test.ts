@@ -102,7 +102,7 @@ describe.each([
     first.proxy.set({ kind: 'black_hole' });
     const attempt = lastAttempt(job.job_id);
     await until(() => framesAfter(job.job_id, attempt).length >= 5);
-    expect(isLogged('a lease could not be renewed', job.job_id)).toBe(true);
+    expect(isLogged('lease not renewed in time', job.job_id)).toBe(true);
     expect(await metrics.sumOf('vision.jobs.fenced')).toBeGreaterThan(0);
     expect(single.turnedAway()).toBe(0);
     const attempts = framesOf(job.job_id).map(({ data }) => data.attempt);
@@ -120,7 +120,7 @@ describe.each([
     await first.submit(job);
     await until(() => hasBegun(job.job_id, 5));
     first.proxy.set({ kind: 'refuse' });
-    await until(() => isLogged('a lease could not be renewed', job.job_id));
+    await until(() => isLogged('lease not renewed in time', job.job_id));
     const attempt = lastAttempt(job.job_id);
     const second = await startWorker(env);
     await until(() => framesAfter(job.job_id, attempt).length >= 5);

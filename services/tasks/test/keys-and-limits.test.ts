@@ -134,8 +134,10 @@ test('the day is full after the limit, and the refusal says when it is whole aga
   const subject = randomUUID();
   const limits = { video_tasks_per_day: 5, active_tasks: 1000 };
   const answers = await Promise.all(Array.from({ length: 200 }, () => tasks.create({ subject, limits })));
-  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(5);
-  expect(answers.filter((answer) => answer.status !== 201).map((answer) => answer.body.code)).toEqual(
+  // On a busy machine a task may be answered before its outcome is known.
+  const codes = answers.map(({ status, body }) => body.code ?? (status === 201 || status === 202 ? 'created' : status));
+  expect(codes.filter((code) => code === 'created')).toHaveLength(5);
+  expect(codes.filter((code) => code !== 'created')).toEqual(
     Array.from({ length: 195 }, () => 'OP-QUOTA-DAILY-EXHAUSTED'),
   );
   const refused = answers.find((answer) => answer.status === 429);

@@ -37,19 +37,18 @@ const MAX_PAYLOAD_TYPE = 127;
  */
 export function readDescription(body: Buffer): VideoDescription {
   // Names of sessions are text in any encoding; what is used of a description is ASCII.
-  const lines = body
-    .toString('latin1')
-    .split(/\r?\n/)
-    .filter((line) => line !== '');
+  const found = body.toString('latin1').split(/\r?\n/, MAX_LINES + 1);
+  if (found.length > MAX_LINES) throw new SourceError('unreadable');
+  const lines = found.filter((line) => line !== '');
   const isPlain = lines.every((line) => /^[a-z]=[\x20-\x7e\x80-\xff]*$/.test(line));
-  if (lines.length > MAX_LINES || lines[0] !== 'v=0' || !isPlain) throw new SourceError('unreadable');
+  if (lines[0] !== 'v=0' || !isPlain) throw new SourceError('unreadable');
   const firstMedia = lines.findIndex((line) => line.startsWith('m='));
   const session = attributesOf(firstMedia < 0 ? lines : lines.slice(0, firstMedia));
   const videos = mediaOf(lines).filter(({ line }) => line.startsWith('m=video '));
   if (videos.length === 0) throw new SourceError('no_video_track');
   for (const media of videos) {
-    const found = describe(media);
-    if (found) return { ...found, streamControl: valueOf(session, 'control') };
+    const described = describe(media);
+    if (described) return { ...described, streamControl: valueOf(session, 'control') };
   }
   throw new SourceError('codec_unsupported');
 }

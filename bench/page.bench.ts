@@ -12,7 +12,8 @@ import { quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import { testSettings } from '../services/results/test/support.ts';
-import { closedStore, servePages, showTask } from './serve-pages.ts';
+import { closedStore } from '../services/results/test/fold-deps.ts';
+import { servePages, showTask } from './serve-pages.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
 
 export const name = 'page';

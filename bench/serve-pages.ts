@@ -5,7 +5,6 @@ import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createLogger } from '@vision/shared/logger';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
-import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
 import type { SegmentStore } from '../services/results/src/clients/segment-store.ts';
 import { saveTaskView } from '../services/results/src/db/task-views.ts';
 import { cursorCodec } from '../services/results/src/domain/cursor.ts';
@@ -59,16 +58,6 @@ export async function servePages(db: Knex, store: SegmentStore): Promise<ServedP
     stop: () => server.stop(100),
   };
 }
-
-/** For benchmarks of hot frames, which need no object store: a port that is closed. */
-export const closedStore = (): SegmentStore =>
-  createSegmentStore({
-    endpoint: 'http://127.0.0.1:1',
-    region: 'none',
-    bucket: 'none',
-    accessKey: 'none',
-    secretKey: 'none-none',
-  });
 
 /** Makes a task known, so that its frames can be asked for; its kind, too, where that matters. */
 export async function showTask(db: Knex, taskId: string, kind?: 'upload'): Promise<void> {

@@ -7,7 +7,8 @@ import { createPartitionKeeper } from '../../services/results/src/use-cases/reta
 import { createRuleBook } from '../../services/results/src/use-cases/rules/rule-book.ts';
 import { storeFrames } from '../../services/results/src/use-cases/store/store-frames.ts';
 import { testSettings } from '../../services/results/test/support.ts';
-import { closedStore, showTask } from '../serve-pages.ts';
+import { closedStore } from '../../services/results/test/fold-deps.ts';
+import { showTask } from '../serve-pages.ts';
 
 /** What results works with; nothing answers for its object store. */
 export const depsOf = (db: Knex) => ({

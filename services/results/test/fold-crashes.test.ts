@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createGate } from '@vision/shared/async/gate';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { freePort } from '@vision/shared/testing/ports';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { startProcess } from '@vision/shared/testing/service-process';
-import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { revisionOfFold } from '../src/db/folds.ts';
 import { saveTaskView } from '../src/db/task-views.ts';
 import { parseTimelineQuery } from '../src/domain/timeline-query.ts';
-import { trackCursorCodec } from '../src/domain/track-cursor.ts';
 import { parseTrackQuery } from '../src/domain/track-query.ts';
-import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
 import { getTimeline } from '../src/use-cases/read/get-timeline.ts';
-import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { listTracks } from '../src/use-cases/read/list-tracks.ts';
 import { storeFrames } from '../src/use-cases/store/store-frames.ts';
-import { foldParts, frame, logger, newTaskId, object, snapshot, testResults, testSettings } from './support.ts';
+import { CLOSED_STORE, CURSOR_KEY, closedStore, readDeps } from './fold-deps.ts';
+import { frame, newTaskId, object, snapshot, testResults } from './support.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -28,36 +24,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-const KEYS = 'cursor-key-cursor-key-cursor-key-cursor';
 const MINUTE_MS = 60_000;
-/** Hot frames need none. */
-const NO_STORE = {
-  S3_ENDPOINT: 'http://127.0.0.1:1',
-  S3_BUCKET: 'none',
-  S3_ACCESS_KEY: 'none',
-  S3_SECRET_KEY: 'none-none',
-};
-
-const store = createSegmentStore({
-  endpoint: NO_STORE.S3_ENDPOINT,
-  region: 'none',
-  bucket: NO_STORE.S3_BUCKET,
-  accessKey: NO_STORE.S3_ACCESS_KEY,
-  secretKey: NO_STORE.S3_SECRET_KEY,
-});
-
-const deps = () => ({
-  ...foldParts(database.db),
-  db: database.db,
-  partitions: createPartitionKeeper(database.db, 90),
-  settings: testSettings,
-  signals: createSignals(logger),
-  store,
-  taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
-  timelines: createGate({ concurrency: 1 }),
-  trackCursors: trackCursorCodec([KEYS]),
-  wakeFold: () => undefined,
-});
+const store = closedStore();
+const deps = () => readDeps(database.db, store);
 
 interface Seen {
   seq: number;
@@ -112,7 +81,7 @@ async function foldUntil(crashAt: string, taskId: string): Promise<void> {
   await db('ingests').where({ task_id: taskId }).update({ fold_at: db.fn.now() });
   const dying = startProcess('results', {
     CRASH_AT: crashAt,
-    ...NO_STORE,
+    ...CLOSED_STORE,
     HOST: '127.0.0.1',
     PORT: String(await freePort()),
     HEALTH_PORT: String(await freePort()),
@@ -120,7 +89,7 @@ async function foldUntil(crashAt: string, taskId: string): Promise<void> {
     KAFKA_BROKERS: '127.0.0.1:1',
     SERVICE_KEY: testServiceKey('results'),
     SERVICE_PUBLIC_KEYS: testPublicKeys,
-    CURSOR_KEYS: KEYS,
+    CURSOR_KEYS: CURSOR_KEY,
     TASKS_URL: 'http://127.0.0.1:1',
     IMAGES_URL: 'http://127.0.0.1:1',
   });

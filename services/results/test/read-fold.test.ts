@@ -6,20 +6,10 @@ import { findFold } from '../src/db/folds.ts';
 import { coverageOfFold } from '../src/db/timeline-hours.ts';
 import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { readFold } from '../src/use-cases/read/read-fold.ts';
 import type { FoldView } from '../src/use-cases/read/read-fold.ts';
-import {
-  foldParts,
-  frame,
-  logger,
-  newTaskId,
-  object,
-  snapshot,
-  startResults,
-  testResults,
-  testSettings,
-} from './support.ts';
+import { foldDeps } from './fold-deps.ts';
+import { frame, logger, newTaskId, object, snapshot, startResults, testResults } from './support.ts';
 import type { TestResults } from './support.ts';
 
 let database: TestDatabase;
@@ -44,7 +34,7 @@ async function growingTask() {
   await results.tell(snapshot(taskId, 'subject-a', {}));
   const signals = createSignals(logger);
   const deps = { db: database.db, signals, store, wakeFold: () => undefined };
-  const partitions = createPartitionKeeper(database.db, 90);
+  const folding = foldDeps(database.db, store);
   let minutes = 0;
   const grow = async () => {
     const own = { ...object(0.9), track_id: `a1-${minutes}` };
@@ -54,10 +44,7 @@ async function growingTask() {
       ),
     );
     minutes += 1;
-    await foldTask(
-      { db: database.db, partitions, settings: testSettings, signals, store, ...foldParts(database.db) },
-      taskId,
-    );
+    await foldTask(folding, taskId);
   };
   await grow();
   return { taskId, deps, grow, minutes: () => minutes };

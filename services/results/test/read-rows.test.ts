@@ -3,33 +3,20 @@ import type { FrameData } from '@vision/contracts/frame-events';
 import { createGate } from '@vision/shared/async/gate';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { saveTaskView } from '../src/db/task-views.ts';
 import { cursorCodec } from '../src/domain/cursor.ts';
 import { parseResultQuery } from '../src/domain/result-query.ts';
 import { parseTimelineQuery } from '../src/domain/timeline-query.ts';
-import { trackCursorCodec } from '../src/domain/track-cursor.ts';
 import { parseTrackQuery } from '../src/domain/track-query.ts';
-import { createSignals } from '../src/signals.ts';
 import { createAlarmBacktest } from '../src/use-cases/fold/create-alarm-backtest.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
 import { getResults } from '../src/use-cases/read/get-results.ts';
 import { getTimeline } from '../src/use-cases/read/get-timeline.ts';
 import { listTracks } from '../src/use-cases/read/list-tracks.ts';
-import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { storeFrames } from '../src/use-cases/store/store-frames.ts';
+import { closedStore, CURSOR_KEY, readDeps } from './fold-deps.ts';
 import { turnIntoRows } from './rows.ts';
-import {
-  foldParts,
-  formsOf,
-  frame,
-  logger,
-  newTaskId,
-  object,
-  snapshot,
-  testResults,
-  testSettings,
-} from './support.ts';
+import { formsOf, frame, newTaskId, object, snapshot, testResults } from './support.ts';
 import type { Page } from './support.ts';
 
 /** Reads take at most 1000 rows at once, so the rows of a task fill more than one of these. */
@@ -38,17 +25,9 @@ const ROWS = 1_200;
 const FRAMES = 2_000;
 const LATE = 300;
 const PAGE = 500;
-const KEY = 'cursor-key-cursor-key-cursor-key-cursor';
 
 let database: TestDatabase;
-// Hot frames need none.
-const store = createSegmentStore({
-  endpoint: 'http://127.0.0.1:1',
-  region: 'none',
-  bucket: 'none',
-  accessKey: 'none',
-  secretKey: 'none-none',
-});
+const store = closedStore();
 beforeAll(async () => {
   database = await testResults();
 });
@@ -58,18 +37,9 @@ afterAll(async () => {
 });
 
 const deps = () => ({
-  ...foldParts(database.db),
+  ...readDeps(database.db, store),
   backtests: createGate({ concurrency: 1 }),
-  cursors: cursorCodec([KEY]),
-  db: database.db,
-  partitions: createPartitionKeeper(database.db, 90),
-  settings: testSettings,
-  signals: createSignals(logger),
-  store,
-  taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
-  timelines: createGate({ concurrency: 1 }),
-  trackCursors: trackCursorCodec([KEY]),
-  wakeFold: () => undefined,
+  cursors: cursorCodec([CURSOR_KEY]),
 });
 
 /** Five frames a second; a person is there for half of every ten seconds, each time another one. */

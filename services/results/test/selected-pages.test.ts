@@ -14,10 +14,10 @@ import { checksumOf } from '@vision/contracts/segments/pack';
 import { encodeSegment } from '../src/domain/segments/segment.ts';
 import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { narrowToTrack, readShown } from '../src/use-cases/read/read-shown.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
-import { foldParts, logger, newTaskId, object, testResults, testSettings } from './support.ts';
+import { foldDeps } from './fold-deps.ts';
+import { logger, newTaskId, object, testResults } from './support.ts';
 
 const FRAMES = 4;
 const SEGMENTS = 300;
@@ -165,9 +165,7 @@ test('a search of a track whose task is folded opens the segments of its time al
   const { db } = database;
   const position = SEGMENTS * FRAMES;
   await db('ingests').insert({ task_id: taskId, stored: position, position, max_seq: position - 1 });
-  const partitions = createPartitionKeeper(db, 90);
-  const signals = createSignals(logger);
-  await foldTask({ db, partitions, settings: testSettings, signals, store, ...foldParts(db) }, taskId);
+  await foldTask(foldDeps(db, store), taskId);
   fetched = [];
   const query = { skip_empty: 'true', track_id: 't150' };
   const page = await read(query);

@@ -6,25 +6,11 @@ import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
-import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { storeSource } from '../src/use-cases/store/store-source.ts';
+import { foldDeps } from './fold-deps.ts';
 import { makeOlder } from './older-hours.ts';
-import {
-  foldParts,
-  formsOf,
-  frame,
-  logger,
-  mark,
-  newTaskId,
-  object,
-  snapshot,
-  startResults,
-  taskIdAt,
-  testResults,
-  testSettings,
-} from './support.ts';
+import { formsOf, frame, mark, newTaskId, object, snapshot, startResults, taskIdAt, testResults } from './support.ts';
 import type { TestResults } from './support.ts';
 
 let database: TestDatabase;
@@ -74,18 +60,7 @@ const newTask = async (facts: Parameters<typeof snapshot>[2] = {}, taskId = newT
 };
 
 /** Folds everything that is stored, as the background does five seconds after frames were stored. */
-const fold = (taskId: string) =>
-  foldTask(
-    {
-      db: database.db,
-      partitions: createPartitionKeeper(database.db, 90),
-      settings: testSettings,
-      signals: createSignals(logger),
-      store,
-      ...foldParts(database.db),
-    },
-    taskId,
-  );
+const fold = (taskId: string) => foldTask(foldDeps(database.db, store), taskId);
 
 const seen = (trackId: string, score: number, label = 'person') => ({ ...object(score, label), track_id: trackId });
 

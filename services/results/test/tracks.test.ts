@@ -6,21 +6,9 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { deleteFold } from '../src/db/folds.ts';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
-import { createSignals } from '../src/signals.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
-import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
-import {
-  foldParts,
-  frame,
-  logger,
-  mark,
-  newTaskId,
-  object,
-  snapshot,
-  startResults,
-  testResults,
-  testSettings,
-} from './support.ts';
+import { foldDeps } from './fold-deps.ts';
+import { frame, mark, newTaskId, object, snapshot, startResults, testResults } from './support.ts';
 import type { TestResults } from './support.ts';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 
@@ -83,10 +71,9 @@ const passers = (taskId: string, from: number, to: number) =>
 /** Folds a task until all its frames are folded. */
 async function folded(taskId: string): Promise<void> {
   const { db } = database;
-  const partitions = createPartitionKeeper(db, 90);
-  const signals = createSignals(logger);
+  const deps = foldDeps(db, store);
   await until(async () => {
-    await foldTask({ db, partitions, settings: testSettings, signals, store, ...foldParts(db) }, taskId);
+    await foldTask(deps, taskId);
     const row = await db('folds')
       .join('ingests', 'ingests.task_id', 'folds.task_id')
       .where('folds.task_id', taskId)

@@ -55,7 +55,7 @@ export const constants = {
   ...sweepConstants,
   /** Timeout of a call to another service. */
   SERVICE_TIMEOUT_MS: 3_000,
-  /** Whether frames are stored as segments. */
+  /** Not read: frames are stored as segments. Its name warns those who still set it. */
   WRITE_SEGMENTS: 'true',
   /** Maximum number of frames stored in one transaction. */
   FRAMES_PER_TRANSACTION: 500,

@@ -128,8 +128,8 @@ export async function segmentsAfter(
 }
 
 /**
- * The same, beginning with the first one that may have frames of these times. Segments right behind `seq` are read as
- * they come when one of them may; only then is it not searched for.
+ * The same, beginning with the first one that may have frames of these times. When it is among the next ones behind
+ * `seq`, these are read as they come, and nothing is searched for.
  */
 export async function segmentsAfterInTime(
   db: Knex,

@@ -71,3 +71,10 @@ test('what does not begin as a description is none', () => {
   expect(() => readDescription(Buffer.from('#EXTM3U\n'))).toThrow('unreadable');
   expect(() => readDescription(Buffer.alloc(0))).toThrow('unreadable');
 });
+
+test('a description of more lines than any has is none, also when they are blank', () => {
+  const video = ['m=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/90000'];
+  const blank = (count: number) => Array.from({ length: count }, () => '');
+  expect(describe(...video, ...blank(900)).payloadType).toBe(96);
+  expect(() => describe(...video, ...blank(1_000))).toThrow('unreadable');
+});

@@ -178,6 +178,14 @@ test('changes beyond those of a minute are refused, of this subject alone; a rep
   expect(await published(busy)).toHaveLength(2);
 });
 
+test('a change whose transaction is repeated counts once', async () => {
+  const changes = createRuleChanges(1);
+  const { count } = changes.of('busy');
+  await count();
+  await count();
+  await expect(changes.of('busy').count()).rejects.toMatchObject({ reason: 'rule_change_rate' });
+});
+
 test('a rule counts the verdicts of its own alarms of seven days', async () => {
   const subject = newSubject();
   await put(subject, 'yard');

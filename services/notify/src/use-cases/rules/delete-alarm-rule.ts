@@ -12,12 +12,13 @@ export async function deleteAlarmRule(
   { db, signals, wakeRelay, ruleChanges }: Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'ruleChanges'>,
   { subject, ruleId }: { subject: string; ruleId: string },
 ): Promise<void> {
+  const change = ruleChanges.of(subject);
   const deleted = await inTransaction(db, async (tx) => {
     await lockRules(tx, subject);
     const known = await findRule(tx, subject, ruleId);
     if (!known) throw ruleNotFound();
     if (known.deleted_at !== null) return undefined;
-    await ruleChanges.take(subject);
+    await change.count();
     // Only its version is needed later; names of deleted rules may be many, and their definitions long.
     const rule = await markRuleDeleted(tx, known, UNKNOWN_DEFINITION);
     await publishRule(tx, { ...rule, definition: known.definition });

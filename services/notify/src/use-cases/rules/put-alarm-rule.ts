@@ -6,7 +6,7 @@ import { countRules, findRule, lockRules, renameRule, saveRule } from '../../db/
 import { definitionText, ruleEvent, tooManyRules } from '../../domain/alarm-rule.ts';
 import type { GivenRule, StoredRule } from '../../domain/alarm-rule.ts';
 import type { Deps } from '../deps.ts';
-import type { RuleChanges } from './rule-changes.ts';
+import type { RuleChange } from './rule-changes.ts';
 
 export interface PutRuleInput {
   subject: string;
@@ -31,7 +31,8 @@ export async function putAlarmRule(
   { db, signals, wakeRelay, ruleChanges }: Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'ruleChanges'>,
   input: PutRuleInput,
 ): Promise<PutRule> {
-  const { rule, how } = await inTransaction(db, (tx) => put(tx, ruleChanges, input));
+  const change = ruleChanges.of(input.subject);
+  const { rule, how } = await inTransaction(db, (tx) => put(tx, change, input));
   if (how === 'created' || how === 'changed') {
     wakeRelay();
     signals.ruleChanged(rule, how);
@@ -43,7 +44,7 @@ type How = 'created' | 'changed' | 'renamed' | 'unchanged';
 
 async function put(
   tx: Knex.Transaction,
-  changes: RuleChanges,
+  change: RuleChange,
   { subject, ruleId, given, allowed }: PutRuleInput,
 ): Promise<{ rule: StoredRule; how: How }> {
   await lockRules(tx, subject);
@@ -55,7 +56,7 @@ async function put(
     return { rule: await renameRule(tx, known, given.name), how: 'renamed' };
   }
   if (!known && (await countRules(tx, subject)) >= allowed) throw tooManyRules(allowed);
-  await changes.take(subject);
+  await change.count();
   const rule = await saveRule(tx, { subject, rule_id: ruleId, name: given.name, definition });
   await publishRule(tx, rule);
   return { rule, how: known ? 'changed' : 'created' };

@@ -7,8 +7,16 @@ import { RULE_CHANGES_PER_MINUTE } from '../../domain/alarm-rule.ts';
  * up the rules of every running task of the subject. Counts in this process: the limit holds per replica.
  */
 export interface RuleChanges {
-  /** Counts a change. @throws AppError OP-QUOTA-RATE-LIMITED `rule_change_rate`. */
-  take: (subject: string) => Promise<void>;
+  /** One request of a subject that may change a rule. */
+  of: (subject: string) => RuleChange;
+}
+
+export interface RuleChange {
+  /**
+   * Counts the change, once however often its transaction is repeated.
+   * @throws AppError OP-QUOTA-RATE-LIMITED `rule_change_rate`.
+   */
+  count: () => Promise<void>;
 }
 
 const MINUTE_S = 60;
@@ -16,10 +24,16 @@ const MINUTE_S = 60;
 export function createRuleChanges(perMinute = RULE_CHANGES_PER_MINUTE): RuleChanges {
   const made = new RateLimiterMemory({ points: perMinute, duration: MINUTE_S });
   return {
-    take: async (subject) => {
-      await made.consume(subject).catch((refusal: unknown) => {
-        throw refusal instanceof RateLimiterRes ? tooManyRuleChanges(refusal.msBeforeNext) : refusal;
-      });
+    of: (subject) => {
+      let counted: Promise<unknown> | undefined;
+      return {
+        count: async () => {
+          counted ??= made.consume(subject);
+          await counted.catch((refusal: unknown) => {
+            throw refusal instanceof RateLimiterRes ? tooManyRuleChanges(refusal.msBeforeNext) : refusal;
+          });
+        },
+      };
     },
   };
 }

@@ -6,6 +6,8 @@ import type { Create } from './creates.ts';
 import type { Findings } from './findings.ts';
 import { createReader } from './reader.ts';
 import type { Reader } from './reader.ts';
+import { createRules } from './rules.ts';
+import type { Rules } from './rules.ts';
 import type { Sources } from './sources.ts';
 
 const PATIENCE = { timeoutMs: 120_000, intervalMs: 250 };
@@ -29,6 +31,7 @@ export class Story {
   readonly #findings: Findings;
   readonly #creates: Creates;
   readonly #reader: Reader;
+  readonly #rules: Rules;
   readonly #kept: Kept[] = [];
   /** A stream that the next stage stops. */
   #left: Create | undefined;
@@ -53,6 +56,7 @@ export class Story {
     this.#findings = findings;
     this.#creates = new Creates(caller, findings, sources);
     this.#reader = createReader(caller, findings);
+    this.#rules = createRules(caller, findings);
   }
 
   /** Goes on with what the stages before have begun, and begins one of everything. */
@@ -110,6 +114,7 @@ export class Story {
 
   async #beginEverything(stage: string): Promise<void> {
     const creates = this.#creates;
+    await this.#rules.make(stage);
     await creates.makeTwice(stage, 'images');
     await creates.makeTwice(stage, 'refused upload');
     await Promise.all([this.#runUpload(stage), this.#runStream(stage)]);
@@ -121,7 +126,9 @@ export class Story {
 
   async #runUpload(stage: string): Promise<void> {
     const upload = await this.#creates.makeTwice(stage, 'upload');
-    if (upload) await this.#reader.untilStatus(upload.what, upload.taskId, upload.ends);
+    if (!upload) return;
+    await this.#reader.untilStatus(upload.what, upload.taskId, upload.ends);
+    await this.#rules.untilRaised(upload.what, upload.taskId);
   }
 
   /** A stream that is stopped in the stage that began it. */

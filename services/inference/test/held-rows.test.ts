@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
-import { fenceKey, parkJob, releaseJob, renewJobs } from '../src/db/held-jobs.ts';
+import { fenceKey, parkJob, releaseJob, storeEnding } from '../src/db/held-jobs.ts';
 import type { Fence } from '../src/db/held-jobs.ts';
+import { renewJobs } from '../src/db/renew-jobs.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { reportWorker } from '../src/db/workers.ts';
 
@@ -70,6 +71,22 @@ test('how far jobs are is stored in the same statement, also where the lease is 
     { frames_published: 7, last_seq: 6 },
     { frames_published: 7, last_seq: 6 },
   ]);
+});
+
+test('a renewal that comes behind the ending changes nothing of what the ending has stored', async () => {
+  const job = await insertJob(900);
+  const ofAttempt = { count: 60 };
+  const counted = { framesPublished: 60, lastSeq: 59, lastTimeMs: 11_800, ofAttempt };
+  const ending = { status: 'succeeded' as const, attempt: job.attempt, frames: ofAttempt };
+  await storeEnding(database.db, job, { ending, progress: counted });
+  const late = { framesPublished: 59, lastSeq: 58, lastTimeMs: 11_600, ofAttempt: { count: 59 } };
+  const seen = await renewJobs(database.db, [{ ...job, progress: late }], LEASE);
+  expect(seen.has(fenceKey(job))).toBe(true);
+  const row: unknown = await database
+    .db('jobs')
+    .where({ job_id: job.jobId })
+    .first('frames_published', 'last_seq', 'last_time_ms');
+  expect(row).toEqual({ frames_published: 60, last_seq: 59, last_time_ms: 11_800 });
 });
 
 test('a job that another attempt has is not told of, and neither its lease nor its progress changes', async () => {

@@ -13,9 +13,9 @@ import {
   raiseCeiling,
   recordRate,
   releaseJob,
-  renewJobs,
   storeEnding,
 } from '../src/db/held-jobs.ts';
+import { renewJobs } from '../src/db/renew-jobs.ts';
 import { findJobs } from '../src/db/jobs.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import type { JobRecord, StoredEnding } from '../src/domain/job.ts';

@@ -34,7 +34,7 @@ export const claimFaults: DeliberateFault[] = [
   },
   {
     says: 'A worker drops the jobs that another renewal of it extended while it waited for their rows',
-    file: 'services/inference/src/db/held-jobs.ts',
+    file: 'services/inference/src/db/renew-jobs.ts',
     find: '  if (missing.length === 0) return renewed;',
     replace: '  if (missing.length >= 0) return renewed;',
     caughtBy: {

@@ -26,6 +26,16 @@ export const endingFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A renewal that comes behind the ending sets the counts of the job back',
+    file: 'services/inference/src/db/renew-jobs.ts',
+    find: "const FURTHER = 'held.last_seq > jobs.last_seq';",
+    replace: "const FURTHER = 'held.last_seq is not null';",
+    caughtBy: {
+      file: 'services/inference/test/held-rows.test.ts',
+      test: 'a renewal that comes behind the ending changes nothing of what the ending has stored',
+    },
+  },
+  {
     says: 'An end mark does not wait for its frames',
     file: 'services/results/src/domain/plan-storing.ts',
     find: `  if (!isComplete(after, plan.end)) return { ingest: { ...after, pending_end: plan.end }, end: undefined, conflicts };

@@ -33,7 +33,7 @@ export const simulatedFaults: DeliberateFault[] = [
   },
   {
     says: 'A worker drops jobs whose lease an overlapping renewal of it extended, as schedules of workers show it',
-    file: 'services/inference/src/db/held-jobs.ts',
+    file: 'services/inference/src/db/renew-jobs.ts',
     find: '  if (missing.length === 0) return renewed;',
     replace: '  if (missing.length >= 0) return renewed;',
     caughtBy: { world: 'leases' },

@@ -1,8 +1,9 @@
 import { inLinkedTrace } from './linked-trace.ts';
 import { endSuspicion, retractDeaths } from '../db/claim-jobs.ts';
 import type { Claimable } from '../db/claim-jobs.ts';
-import { fenceKey, renewJobs } from '../db/held-jobs.ts';
+import { fenceKey } from '../db/held-jobs.ts';
 import type { Fence } from '../db/held-jobs.ts';
+import { renewJobs } from '../db/renew-jobs.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Settings } from '../use-cases/deps.ts';
 import { createHold } from './hold.ts';

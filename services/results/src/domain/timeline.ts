@@ -1,8 +1,7 @@
 import { coverageOf, coveredSpans } from './fold/coverage.ts';
 import type { Coverage, Span } from './fold/coverage.ts';
-import { countsOf, mergeCounts } from './fold/minutes.ts';
-import type { LabelCounts, Minute } from './fold/minutes.ts';
-import { summaryOf } from './fold/summary.ts';
+import type { Minute } from './fold/minutes.ts';
+import { addSummary, summaryOf } from './fold/summary.ts';
 import type { BinRange, LabelSummary } from './fold/summary.ts';
 import type { TimelineRange } from './timeline-query.ts';
 
@@ -16,20 +15,31 @@ export interface Bucket {
 
 /** Adds up the frames and labels of spans of time by bucket. */
 export class Buckets {
+  /** Objects count in these. */
+  readonly bins: BinRange;
   readonly #range: TimelineRange;
-  readonly #found = new Map<number, { coveredMs: number; frames: number; labels: Map<string, LabelCounts> }>();
+  readonly #found = new Map<number, { coveredMs: number; frames: number; labels: Map<string, LabelSummary> }>();
 
-  constructor(range: TimelineRange) {
+  constructor(range: TimelineRange, bins: BinRange) {
     this.#range = range;
+    this.bins = bins;
   }
 
-  /** Adds what was counted in a span that begins here, within one bucket; the labels become those of the bucket. */
+  /** Adds what was counted in a span that begins here, within one bucket. */
   add(fromMs: number, { frames, labels }: Pick<Minute, 'frames' | 'labels'>): void {
-    if (fromMs < this.#range.fromMs || fromMs >= this.#range.toMs) return;
-    const into = this.#at(fromMs);
+    const into = this.#within(fromMs);
+    if (!into) return;
+    into.frames += frames;
+    for (const [label, counts] of labels) addTo(into.labels, label, summaryOf(counts, this.bins));
+  }
+
+  /** The same of what is summed up in these bins; the summaries become those of the bucket. */
+  addSummaries(fromMs: number, { frames, labels }: { frames: number; labels: Map<string, LabelSummary> }): void {
+    const into = this.#within(fromMs);
+    if (!into) return;
     into.frames += frames;
     if (into.labels.size === 0) into.labels = labels;
-    else for (const [label, counts] of labels) mergeCounts(countsOf(into.labels, label), counts);
+    else for (const [label, summary] of labels) addTo(into.labels, label, summary);
   }
 
   /** Adds a covered stretch of the range. */
@@ -43,7 +53,7 @@ export class Buckets {
   }
 
   /** Buckets with coverage or objects, in order; labels without any number are left out. */
-  summaries(bins: BinRange): Bucket[] {
+  summaries(): Bucket[] {
     return [...this.#found]
       .sort(([a], [b]) => a - b)
       .map(([fromMs, { coveredMs, frames, labels }]) => ({
@@ -51,11 +61,15 @@ export class Buckets {
         coveredMs,
         frames,
         labels: [...labels]
-          .map(([label, counts]) => ({ label, ...summaryOf(counts, bins) }))
+          .map(([label, summary]) => ({ label, ...summary }))
           .filter(({ tracksBegun, objectFrames }) => tracksBegun !== 0 || objectFrames !== 0)
           .sort((a, b) => (a.label < b.label ? -1 : 1)),
       }))
       .filter(({ coveredMs, frames, labels }) => coveredMs > 0 || frames > 0 || labels.length > 0);
+  }
+
+  #within(ms: number) {
+    return ms < this.#range.fromMs || ms >= this.#range.toMs ? undefined : this.#at(ms);
   }
 
   #at(ms: number) {
@@ -64,6 +78,12 @@ export class Buckets {
     if (!found) this.#found.set(fromMs, (found = { coveredMs: 0, frames: 0, labels: new Map() }));
     return found;
   }
+}
+
+function addTo(labels: Map<string, LabelSummary>, label: string, summary: LabelSummary): void {
+  const known = labels.get(label);
+  if (known) addSummary(known, summary);
+  else labels.set(label, summary);
 }
 
 /** The part of the life of a task that is within a range; empty when none is. */

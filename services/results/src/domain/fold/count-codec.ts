@@ -2,6 +2,8 @@ import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import type { ByteReader, ByteWriter } from '@vision/contracts/segments/bytes';
 import { BINS, COUNTS, emptyCounts } from './minutes.ts';
 import type { LabelCounts, Minute } from './minutes.ts';
+import { summaryOf } from './summary.ts';
+import type { BinRange, LabelSummary } from './summary.ts';
 
 /** Numbers of each label. */
 export type LabelTotals = Map<string, LabelCounts>;
@@ -32,19 +34,37 @@ export function putLabels(out: ByteWriter, labels: LabelTotals): void {
   }
 }
 
-export function takeLabels(reader: ByteReader): LabelTotals {
-  const labels: LabelTotals = new Map();
-  for (let left = reader.unsigned(); left > 0; left -= 1) {
-    const label = takeText(reader);
+export const takeLabels = (reader: ByteReader): LabelTotals =>
+  takeEach(reader, () => {
     const counts = emptyCounts();
-    for (let kind = 0; kind < COUNTS; kind += BINS) {
-      const length = reader.byte();
-      if (length > BINS) throw new SegmentDamagedError('a label has too many numbers');
-      for (let bin = 0; bin < length; bin += 1) counts[kind + bin] = reader.signed();
-    }
-    labels.set(label, counts);
-  }
+    takeCounts(reader, counts);
+    return counts;
+  });
+
+/** What is summed up of each label; its numbers are not kept. */
+export const takeSummaries = (reader: ByteReader, bins: BinRange): Map<string, LabelSummary> =>
+  takeEach(reader, () => {
+    passing.fill(0);
+    takeCounts(reader, passing);
+    return summaryOf(passing, bins);
+  });
+
+/** Numbers that are read, summed up and forgotten, one label after the other. */
+const passing: LabelCounts = new Int32Array(COUNTS);
+
+function takeEach<T>(reader: ByteReader, take: () => T): Map<string, T> {
+  const labels = new Map<string, T>();
+  for (let left = reader.unsigned(); left > 0; left -= 1) labels.set(takeText(reader), take());
   return labels;
+}
+
+/** Reads the numbers of a label over zeros. */
+function takeCounts(reader: ByteReader, counts: LabelCounts): void {
+  for (let kind = 0; kind < COUNTS; kind += BINS) {
+    const length = reader.byte();
+    if (length > BINS) throw new SegmentDamagedError('a label has too many numbers');
+    for (let bin = 0; bin < length; bin += 1) counts[kind + bin] = reader.signed();
+  }
 }
 
 /** As JSON, so that every string comes back as it was. */

@@ -2,9 +2,10 @@ import { expect, test } from '@jest/globals';
 import { ByteReader, ByteWriter } from '@vision/contracts/segments/bytes';
 import { pack, unpack } from '@vision/contracts/segments/pack';
 import { putLabels, takeLabels } from './count-codec.ts';
-import { decodeMinutes, decodeTotals, encodeHour } from './hour-codec.ts';
+import { decodeMinutes, decodeTotals, encodeHour, summarizeTotals } from './hour-codec.ts';
 import { COUNTS, HOUR_MS, MINUTE_MS } from './minutes.ts';
 import type { Minute } from './minutes.ts';
+import { binsFrom, summaryOf } from './summary.ts';
 
 const hourMs = -HOUR_MS;
 const ALL_30 = 2 ** 30 - 1;
@@ -27,6 +28,19 @@ test('an hour says its frames and runs of seconds as a whole', () => {
     [60_000, 121_000],
     [179_000, 181_000],
   ]);
+});
+
+test('sums of an hour are those of its numbers, whatever label was read before', () => {
+  const numbers = new Map([
+    ['person', Int32Array.from({ length: COUNTS }, (_, at) => at)],
+    ['car', new Int32Array(COUNTS).fill(0).fill(2, 0, 3)],
+  ]);
+  const hour = encodeHour(hourMs, minutesOf([0, 0b110, 0]), numbers);
+  for (const bins of [binsFrom(0, 0), binsFrom(300_000, 800_000)]) {
+    const { labels: sums, seconds } = summarizeTotals(hour, bins);
+    expect([...sums]).toEqual([...numbers].map(([label, counts]) => [label, summaryOf(counts, bins)]));
+    expect(seconds?.frames).toBe(5);
+  }
 });
 
 test('an hour of a few labels is not compressed', () => {

@@ -1,11 +1,12 @@
 import { ByteReader, ByteWriter, SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import { pack, unpack } from '@vision/contracts/segments/pack';
-import { putLabels, putSeconds, takeLabels, takeSeconds } from './count-codec.ts';
+import { putLabels, putSeconds, takeLabels, takeSeconds, takeSummaries } from './count-codec.ts';
 import type { LabelTotals } from './count-codec.ts';
 import { spansWithFrames } from './coverage.ts';
 import type { Span } from './coverage.ts';
 import { HOUR_MS, MINUTE_MS } from './minutes.ts';
 import type { LabelCounts, Minute } from './minutes.ts';
+import type { BinRange, LabelSummary } from './summary.ts';
 
 const SECOND_MS = 1000;
 
@@ -97,8 +98,8 @@ export function decodeMinutes({
 }
 
 /** Facts about an hour as a whole. */
-interface HourTotals {
-  labels: LabelTotals;
+interface HourTotals<Labels> {
+  labels: Labels;
   /** Undefined for an hour that an earlier release stored: its minutes have to be added up. */
   seconds: HourSeconds | undefined;
 }
@@ -110,9 +111,20 @@ export interface HourSeconds {
 }
 
 /** @throws SegmentDamagedError for anything that `encodeHour` did not write. */
-export function decodeTotals({ hourMs, totals }: Pick<PackedHour, 'hourMs' | 'totals'>): HourTotals {
+export const decodeTotals = (packed: PackedTotals): HourTotals<LabelTotals> => totalsOf(packed, takeLabels);
+
+/** The same with what is summed up of each label. */
+export const summarizeTotals = (packed: PackedTotals, bins: BinRange): HourTotals<Map<string, LabelSummary>> =>
+  totalsOf(packed, (reader) => takeSummaries(reader, bins));
+
+type PackedTotals = Pick<PackedHour, 'hourMs' | 'totals'>;
+
+function totalsOf<Labels>(
+  { hourMs, totals }: PackedTotals,
+  takeFrom: (reader: ByteReader) => Labels,
+): HourTotals<Labels> {
   const reader = new ByteReader(unpack(totals));
-  const labels = takeLabels(reader);
+  const labels = takeFrom(reader);
   return {
     labels,
     seconds: reader.left() === 0 ? undefined : { frames: reader.unsigned(), runs: takeRuns(hourMs, reader) },

@@ -33,3 +33,10 @@ export function summaryOf(counts: LabelCounts, { from, threshold }: BinRange): L
   }
   return { tracksBegun, objectsMax: counts[from] ?? 0, objectFrames };
 }
+
+/** Adds what was summed up of one span to that of another, in place. */
+export function addSummary(into: LabelSummary, { tracksBegun, objectsMax, objectFrames }: LabelSummary): void {
+  into.tracksBegun += tracksBegun;
+  into.objectsMax = Math.max(into.objectsMax, objectsMax);
+  into.objectFrames += objectFrames;
+}

@@ -1,3 +1,4 @@
+import { binsFrom } from '../../domain/fold/summary.ts';
 import { createdAtMsOf } from '@vision/contracts/ids';
 import { listStates } from '../../db/sources.ts';
 import { inOrder, spansWithFrames } from '../../domain/fold/coverage.ts';
@@ -67,7 +68,7 @@ async function readCoverage(
   return readFold(deps, taskId, async (view, db) => {
     const life = lifeOfView(view, { taskId, record, kind });
     const span = { ...life, fromMs: Math.max(life.fromMs, life.toMs - COVERAGE_MS) };
-    const hours = await readHours(db, { taskId, view, span, withMinutes: false });
+    const hours = await readHours(db, { taskId, view, span, withMinutes: false, bins: binsFrom(0, 0) });
     const runs = inOrder(runsOf(hours), spansWithFrames(view.state.minutes));
     return coverageWithin(span, runs, { seconds: view.pace.coveredSeconds });
   });

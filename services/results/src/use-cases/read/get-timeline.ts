@@ -62,7 +62,7 @@ async function timelineOf(
   const read = await readFold(deps, taskId, async (view, db) => {
     const life = lifeOfView(view, { taskId, record, kind });
     const range = rangeOf(query, life, kind);
-    const buckets = new Buckets(range);
+    const buckets = new Buckets(range, binsFrom(minScore, threshold));
     const runs = await countHours(db, { taskId, view, range, buckets, signal });
     const span = lifeWithin(life, range);
     const seconds = view.pace.coveredSeconds;
@@ -82,7 +82,7 @@ async function timelineOf(
     minScore,
     asOfMs: view.newestMs ?? null,
     coverage,
-    items: buckets.summaries(binsFrom(minScore, threshold)),
+    items: buckets.summaries(),
     gaps: explainGaps(coverage.gaps, states, { kind, isUnstarted: isUnstarted(record) }),
   };
 }
@@ -111,9 +111,9 @@ async function countHours(
   const isCounted = range.bucketMs !== SECOND_BUCKET;
   if (isCounted) countState(view, buckets);
   const withMinutes = isCounted && range.bucketMs < HOUR_MS;
-  const hours = await readHours(db, { taskId, view, span: range, withMinutes, signal });
+  const hours = await readHours(db, { taskId, view, span: range, withMinutes, bins: buckets.bins, signal });
   for (const { hourMs, frames, labels, minutes } of isCounted ? hours : []) {
-    if (!withMinutes) buckets.add(hourMs, { frames, labels });
+    if (!withMinutes) buckets.addSummaries(hourMs, { frames, labels });
     for (const [start, minute] of minutes ?? []) buckets.add(start, minute);
   }
   return inOrder(runsOf(hours), spansWithFrames(view.state.minutes));

@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { coverageOfHours, hoursBetween, totalsBetween } from '../../db/timeline-hours.ts';
-import type { LabelTotals } from '../../domain/fold/count-codec.ts';
 import type { Span } from '../../domain/fold/coverage.ts';
-import { decodeMinutes, decodeTotals, secondsOf } from '../../domain/fold/hour-codec.ts';
+import { decodeMinutes, secondsOf, summarizeTotals } from '../../domain/fold/hour-codec.ts';
 import type { HourSeconds, PackedHour } from '../../domain/fold/hour-codec.ts';
 import { hourOf } from '../../domain/fold/minutes.ts';
 import type { Minute } from '../../domain/fold/minutes.ts';
+import type { BinRange, LabelSummary } from '../../domain/fold/summary.ts';
 import type { FoldView } from './read-fold.ts';
 
 /** A stored hour; its minutes when they were asked for. */
 interface OpenedHour extends HourSeconds {
   hourMs: number;
-  labels: LabelTotals;
+  labels: Map<string, LabelSummary>;
   minutes: ReadonlyMap<number, Minute> | undefined;
 }
 
@@ -21,6 +21,8 @@ interface HoursWanted {
   view: Pick<FoldView, 'day' | 'pace'>;
   span: Span;
   withMinutes: boolean;
+  /** Objects count in these. */
+  bins: BinRange;
   signal?: AbortSignal;
 }
 
@@ -30,7 +32,7 @@ const HOURS_AT_ONCE = 100;
 /** Stored hours of a time in order, and the one before: its last frames cover seconds behind it. */
 export async function readHours(
   db: Knex,
-  { taskId, view, span, withMinutes, signal }: HoursWanted,
+  { taskId, view, span, withMinutes, bins, signal }: HoursWanted,
 ): Promise<OpenedHour[]> {
   const task = { day: view.day, taskId };
   const fromMs = hourOf(span.fromMs - (view.pace.coveredSeconds - 1) * 1000);
@@ -44,7 +46,7 @@ export async function readHours(
       await setImmediate();
       signal?.throwIfAborted();
     }
-    const { hour, isComplete } = open(row);
+    const { hour, isComplete } = open(row, bins);
     opened.push(hour);
     if (!isComplete) incomplete.set(hour.hourMs, hour);
   }
@@ -56,10 +58,13 @@ export async function readHours(
 }
 
 /** Hours of earlier releases do not say their seconds as a whole. */
-function open(row: Pick<PackedHour, 'hourMs' | 'totals'> | PackedHour): { hour: OpenedHour; isComplete: boolean } {
+function open(
+  row: Pick<PackedHour, 'hourMs' | 'totals'> | PackedHour,
+  bins: BinRange,
+): { hour: OpenedHour; isComplete: boolean } {
   const { hourMs } = row;
   const minutes = 'minutes' in row ? decodeMinutes(row) : undefined;
-  const { labels, seconds } = decodeTotals(row);
+  const { labels, seconds } = summarizeTotals(row, bins);
   const known = seconds ?? (minutes && secondsOf(minutes));
   return { hour: { hourMs, labels, minutes, ...(known ?? NONE) }, isComplete: known !== undefined };
 }

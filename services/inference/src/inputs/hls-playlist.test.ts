@@ -69,6 +69,49 @@ test('a playlist of more variants than any service offers is not read, nor is a 
   expect(() => pieceNamed(`a.ts?signature=${'x'.repeat(17_000)}`)).toThrow('unreadable');
 });
 
+const HEAD = '#EXTM3U\n#EXT-X-VERSION:5\n#EXT-X-TARGETDURATION:2\n';
+const PIECE = '#EXTINF:2,\na.ts\n';
+
+test.each([
+  ['a duration', '#EXTINF:2,\n'],
+  ['a key', '#EXT-X-KEY:METHOD=AES-128,URI="k"\n'],
+  ['a key and a duration', '#EXT-X-KEY:METHOD=AES-128,URI="k"\n#EXTINF:2,'],
+])('%s behind the last address is that of a piece which is still missing', (_, rest) => {
+  for (const head of [HEAD, `${HEAD}#EXT-X-MAP:URI="init.mp4"\n`]) {
+    expect(readPlaylist(head + PIECE + rest, BASE)).toEqual(readPlaylist(head + PIECE, BASE));
+  }
+});
+
+const key = (attributes: string) => `${HEAD}#EXT-X-KEY:METHOD=AES-128,${attributes}\n${PIECE}`;
+
+test.each([
+  ['without its first line', `#EXT-X-TARGETDURATION:2\n${PIECE}`],
+  ['of variants and pieces', `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nb.m3u8\n#EXT-X-TARGETDURATION:2\n${PIECE}`],
+  ['with a variant without an address', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n'],
+  ['with an address without a variant', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8\nb.m3u8\n'],
+  ['with a piece without a duration', `${HEAD}#EXT-X-KEY:METHOD=NONE\na.ts\n`],
+  ['with two first numbers', `${HEAD}#EXT-X-MEDIA-SEQUENCE:1\n#EXT-X-MEDIA-SEQUENCE:9\n${PIECE}`],
+  ['with its first number behind a piece', `${HEAD}${PIECE}#EXT-X-MEDIA-SEQUENCE:9\n${PIECE}`],
+  ['with a number that is not decimal', `${HEAD}#EXT-X-MEDIA-SEQUENCE:1e3\n${PIECE}`],
+  ['with a carriage return inside a line', `${HEAD}#EXTINF:2,\ra.ts\n${PIECE}`],
+  ['with a header without an address', `${HEAD}#EXT-X-MAP:TYPE=x\n${PIECE}`],
+  ['with a key without an address', key('KEYFORMAT="identity"')],
+  ['with a key of an empty address', key('URI=""')],
+  ['with a key of two addresses', key('URI="k1",URI="k2"')],
+  ['with a quote that does not end', key('URI="k')],
+  ['with a vector that is too short', key('URI="k",IV=0x01')],
+  ['with a vector of other characters', key('URI="k",IV=0x1g0102030405060708090a0b0c0d0e0f')],
+])('a playlist %s is not read: readers differ in what they fetch for it', (_, text) => {
+  expect(() => readPlaylist(text, BASE)).toThrow('unreadable');
+});
+
+test('a key in the form of another system is not fetched', () => {
+  expect(() => readPlaylist(key('URI="k",KEYFORMAT="com.apple.streamingkeydelivery"'), BASE)).toThrow(
+    'codec_unsupported',
+  );
+  expect(readPlaylist(key('URI="k",KEYFORMAT="identity"'), BASE)).toMatchObject({ kind: 'segments' });
+});
+
 test.each([
   '#EXT-X-START:TIME-OFFSET=1\n',
   '#EXT-X-SKIP:SKIPPED-SEGMENTS=1\n',

@@ -1,5 +1,6 @@
 import * as hls from 'hls-parser';
 import { SourceError } from '../domain/source-error.ts';
+import { meantLines } from './hls-lines.ts';
 
 /** One piece of a stream. Addresses are absolute. */
 export interface HlsSegment {
@@ -28,16 +29,6 @@ const WIDTH = 1280;
 
 const LONGEST_S = 60;
 
-// Reading them takes time that grows with their square; the largest services offer some dozens.
-const MAX_VARIANTS = 100;
-// Signed addresses have some thousand characters.
-const MAX_LINE = 16_384;
-/** Ten thousand pieces: sixteen hours of six seconds each. */
-const MAX_LINES = 20_000;
-// The library spends as long on a line that tells us nothing as on a piece.
-const MEANT =
-  /^(?!#)|^#(?:EXTM3U|EXTINF|EXT-X-(?:VERSION|TARGETDURATION|MEDIA-SEQUENCE|ENDLIST|KEY|MAP|BYTERANGE|STREAM-INF))\b/;
-
 /**
  * Reads an HTTP Live Streaming playlist (RFC 8216). Of several variants the largest up to 1280 pixels is chosen.
  *
@@ -45,7 +36,9 @@ const MEANT =
  */
 export function readPlaylist(text: string, base: string): HlsPlaylist {
   const playlist = parse(text);
-  const absolute = (uri: string) => {
+  const absolute = (uri: string | undefined) => {
+    // Resolved like an address, no address at all would be the one of the playlist.
+    if (uri === undefined || uri === '') throw new SourceError('unreadable');
     const url = URL.parse(uri, base);
     if (!url || !['http:', 'https:'].includes(url.protocol)) throw new SourceError('address_forbidden');
     url.hash = '';
@@ -61,7 +54,7 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
     isComplete: endlist,
     targetMs: Math.min(LONGEST_S, Math.max(1, targetDuration)) * 1000,
     segments: segments.map((segment: Partial<hls.types.Segment>) => {
-      const { mediaSequenceNumber: number = 0, uri = '', duration = 0 } = segment;
+      const { mediaSequenceNumber: number = 0, uri, duration = 0 } = segment;
       // Beyond this, numbers that follow each other are no longer told apart.
       if (!Number.isSafeInteger(number) || number < 0) throw new SourceError('unreadable');
       if ([segment.byterange, segment.map?.byterange].some((range) => range !== undefined)) {
@@ -86,13 +79,9 @@ export function pauseBeforeReload(last: { targetMs: number; isNew: boolean; read
 }
 
 function parse(text: string): hls.types.MasterPlaylist | hls.types.MediaPlaylist {
-  const lines = text.split(/\r\n|\r|\n/, MAX_LINES + 1);
-  if (lines.length > MAX_LINES || lines.some((line) => line.length > MAX_LINE)) throw new SourceError('unreadable');
-  const meant = lines.filter((line) => MEANT.test(line.trim()));
-  const variants = meant.filter((line) => line.trim().startsWith('#EXT-X-STREAM-INF'));
-  if (variants.length > MAX_VARIANTS) throw new SourceError('unreadable');
+  const lines = meantLines(text);
   try {
-    return hls.parse(meant.join('\n'));
+    return hls.parse(lines.join('\n'));
   } catch {
     throw new SourceError('unreadable');
   }
@@ -107,9 +96,11 @@ function chosenVariant(variants: readonly hls.types.Variant[]): hls.types.Varian
   return chosen;
 }
 
-function keyOf(key: hls.types.Key | null | undefined, number: number, absolute: (uri: string) => string) {
+function keyOf(key: hls.types.Key | null | undefined, number: number, absolute: (uri: string | undefined) => string) {
   if (!key || key.method === 'NONE') return undefined;
-  if (key.method !== 'AES-128' || key.uri === undefined) throw new SourceError('codec_unsupported');
+  // Keys of other forms are no sixteen bytes at an address.
+  const isPlain = key.format === undefined || key.format === 'identity';
+  if (key.method !== 'AES-128' || !isPlain) throw new SourceError('codec_unsupported');
   const iv = Buffer.alloc(16);
   if (key.iv) Buffer.from(key.iv).copy(iv);
   else iv.writeBigUInt64BE(BigInt(number), 8);

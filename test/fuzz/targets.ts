@@ -3,6 +3,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
   'rtsp-message': ['inference/src/inputs/rtsp/rtsp-message.ts'],
   'rtsp-session': ['inference/src/inputs/rtsp/', 'streams/src/digest-auth.ts'],
   sdp: ['inference/src/inputs/rtsp/sdp.ts'],
+  'sdp-transform': ['inference/src/inputs/rtsp/sdp.ts'],
   'rtp-video': [
     'inference/src/inputs/rtsp/rtp-',
     'inference/src/inputs/rtsp/jpeg-header.ts',

@@ -1,5 +1,6 @@
 /** Everything of ours that reads what strangers send, and the sources whose edges guide the search. */
 export const targets: Readonly<Record<string, readonly string[]>> = {
+  'rtsp-http': ['inference/src/inputs/rtsp/rtsp-message.ts'],
   'rtsp-message': ['inference/src/inputs/rtsp/rtsp-message.ts'],
   'rtsp-session': ['inference/src/inputs/rtsp/', 'streams/src/digest-auth.ts'],
   sdp: ['inference/src/inputs/rtsp/sdp.ts'],

@@ -52,6 +52,9 @@ test.each([
   ['two lengths', `RTSP/1.0 200 OK\r\n${lengths('3', '0')}\r\n`],
   ['the same length twice', `RTSP/1.0 200 OK\r\n${lengths('3', '3')}\r\n`],
   ['a length and its other spelling', 'RTSP/1.0 200 OK\r\nContent-Length: 3\r\ncontent-length: 0\r\n\r\n'],
+  ['a length with a no-break space', `RTSP/1.0 200 OK\r\n${lengths('3\xa0')}\r\nabc`],
+  ['a body of an answer that has none', `RTSP/1.0 204 No Content\r\n${lengths('3')}\r\nabc`],
+  ['a second answer as such a body', `RTSP/1.0 304 Not Modified\r\n${lengths('70')}\r\n${smuggled}`],
   ['a folded line', 'RTSP/1.0 200 OK\r\nPublic: OPTIONS,\r\n PLAY\r\n\r\n'],
   ['a blank before the colon', 'RTSP/1.0 200 OK\r\nContent-Length : 3\r\n\r\n'],
   ['a line without a colon', 'RTSP/1.0 200 OK\r\nnothing\r\n\r\n'],
@@ -61,4 +64,15 @@ test.each([
   ['a request with LF', 'REDIRECT rtsp://h/x RTSP/1.0\nCSeq: 1\r\n\r\n'],
 ])('what is not written in the one way ends the connection: %s', (_name, text) => {
   expect(() => createRtspReader()(Buffer.from(text, 'latin1'))).toThrow('no RTSP');
+});
+
+test('an answer that has no body may say so', () => {
+  const read = createRtspReader();
+  const parts = read(Buffer.from(`RTSP/1.0 100 Continue\r\n${lengths('0')}\r\nRTSP/1.0 304 Not Modified\r\n\r\n`));
+  expect(parts.map((part) => part.kind === 'message' && statusOf(part))).toEqual([100, 304]);
+});
+
+test('a value ends before its blanks, and before no other character', () => {
+  const [part] = createRtspReader()(Buffer.from('RTSP/1.0 200 OK\r\nSession:  a b\xa0  \r\n\r\n', 'latin1'));
+  expect(part?.kind === 'message' && headerOf(part, 'session')).toBe('a b\xa0');
 });

@@ -21,6 +21,7 @@ const MAX_HEADERS = 64;
 const MAX_LINE = 4096;
 
 const RESPONSE = /^RTSP\/1\.0 [1-5]\d\d(?: [\x20-\x7e\x80-\xff]*)?$/;
+const WITHOUT_BODY = /^RTSP\/1\.0 (?:1\d\d|204|304)/;
 const REQUEST = /^[A-Z][A-Z_]{0,31} [\x21-\x7e]+ RTSP\/1\.0$/;
 const HEADER = /^([!#$%&'*+.^_`|~\w-]{1,64}):[ ]*([\x20-\x7e\x80-\xff]*)$/;
 
@@ -89,6 +90,8 @@ function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefi
   const headers = lines.map(readHeader);
   const [length = '0', ...others] = headers.filter(([name]) => name.toLowerCase() === 'content-length').map(valueOf);
   if (others.length > 0 || !/^\d{1,5}$/.test(length) || Number(length) > MAX_BODY) throw noRtsp();
+  // These have no body whatever their length says (RFC 2326, 4.4): readers that go by it find another end.
+  if (WITHOUT_BODY.test(startLine) && Number(length) > 0) throw noRtsp();
   const size = headEnd + 4 + Number(length);
   if (bytes.length < size) return undefined;
   const body = Buffer.from(bytes.subarray(headEnd + 4, size));
@@ -98,7 +101,14 @@ function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefi
 function readHeader(line: string): [string, string] {
   const [, name, value] = (line.length > MAX_LINE ? undefined : HEADER.exec(line)) ?? [];
   if (name === undefined || value === undefined) throw noRtsp();
-  return [name, value.trimEnd()];
+  return [name, withoutBlanks(value)];
+}
+
+/** A no-break space is a byte of the value, for which `trimEnd` does not take it. */
+function withoutBlanks(value: string): string {
+  let end = value.length;
+  while (value[end - 1] === ' ') end -= 1;
+  return value.slice(0, end);
 }
 
 const valueOf = ([, value]: [string, string]) => value;

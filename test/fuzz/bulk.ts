@@ -20,9 +20,9 @@ interface Cost {
 }
 
 /** Why an input is too expensive when it is made large; undefined when it is not. */
-export function bulkFault(bulk: Bulk, input: Buffer): string | undefined {
+export async function bulkFault(bulk: Bulk, input: Buffer): Promise<string | undefined> {
   if (input.length === 0) return undefined;
-  const { bytes, ms, heapBytes } = costOf(bulk, input);
+  const { bytes, ms, heapBytes } = await costOf(bulk, input);
   // A stream that is refused at once says nothing.
   if (bytes === 0) return undefined;
   const msPerMiB = ms / (bytes / MIB);
@@ -31,8 +31,9 @@ export function bulkFault(bulk: Bulk, input: Buffer): string | undefined {
   return undefined;
 }
 
-function costOf({ kind, open, mostBytes = MESSAGE_BYTES }: Bulk, input: Buffer): Cost {
-  const read = open();
+async function costOf({ kind, open, mostBytes = MESSAGE_BYTES }: Bulk, input: Buffer): Promise<Cost> {
+  const stop = new AbortController();
+  const read = open(stop.signal);
   const before = { cpu: process.threadCpuUsage(), heap: heapBytes() };
   const spent = () => {
     const { user, system } = process.threadCpuUsage(before.cpu);
@@ -42,7 +43,8 @@ function costOf({ kind, open, mostBytes = MESSAGE_BYTES }: Bulk, input: Buffer):
   let isRefused = false;
   for (const piece of kind === 'message' ? [messageOf(input, mostBytes)] : piecesOf(input)) {
     try {
-      read(piece, input.length);
+      const pending = read(piece, input.length);
+      if (pending !== undefined) await pending;
     } catch {
       isRefused = true;
     }
@@ -50,7 +52,9 @@ function costOf({ kind, open, mostBytes = MESSAGE_BYTES }: Bulk, input: Buffer):
     if (kind === 'message' || !isRefused) bytes += piece.length;
     if (isRefused || spent() > ENOUGH_MS) break;
   }
-  return { bytes, ms: spent(), heapBytes: heapBytes() - before.heap };
+  const cost = { bytes, ms: spent(), heapBytes: heapBytes() - before.heap };
+  stop.abort();
+  return cost;
 }
 
 const heapBytes = () => getHeapStatistics().used_heap_size + process.memoryUsage().arrayBuffers;

@@ -18,6 +18,9 @@ export interface Bulk {
   mostBytes?: number;
   /** Milliseconds of processor time for each MiB, ten times what was measured. */
   mostMs: number;
-  /** @returns what reads the pieces, each of which begins with the input; it throws to stop */
-  open: () => (piece: Buffer, inputBytes: number) => void;
+  /**
+   * @param stop is aborted behind the last piece
+   * @returns what reads the pieces, each of which begins with the input; it throws to stop
+   */
+  open: (stop: AbortSignal) => (piece: Buffer, inputBytes: number) => void | Promise<void>;
 }

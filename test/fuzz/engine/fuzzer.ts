@@ -55,19 +55,21 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const random = createRandom(options.seed);
   const trial = createTrial(options);
   const kept: Kept[] = [];
-  const keep = ({ input, news, ms }: Tried) => {
+  const keep = async ({ input, news, ms }: Tried) => {
     if (news.length === 0 && kept.length > 0) return;
     kept.push({ bytes: input, ms });
-    if (random.below(BULK_ONE_IN) === 0) trial.runBulk(input);
+    if (random.below(BULK_ONE_IN) === 0) await trial.runBulk(input);
   };
-  for (const seed of [Buffer.of(), ...seeds]) keep(await trial.run(seed));
+  for (const seed of [Buffer.of(), ...seeds]) await keep(await trial.run(seed));
   const words = [...feedback.words].flatMap(bytesOf);
   const { maxBytes } = options.target;
   const sources = { random, feedback, words, maxBytes, other: () => random.pick(kept).bytes };
   while (Date.now() < until && trial.findings.length < MAX_FINDINGS) {
     const { bytes } = choose(kept, random.below);
     const rounds = 1 + random.below(64);
-    for (let round = 0; round < rounds; round += 1) keep(await trial.run(mutate(bytes, sources)));
+    for (let round = 0; round < rounds; round += 1) {
+      await keep(await trial.run(mutate(bytes, sources)));
+    }
   }
   const minimal = await cover(kept, trial);
   return { ...trial.summary(), corpus: minimal };
@@ -123,8 +125,8 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
       return { input, news: [], ms };
     }
   };
-  const runBulk = (input: Buffer) => {
-    const fault = target.bulk && bulkFault(target.bulk, input);
+  const runBulk = async (input: Buffer) => {
+    const fault = target.bulk && (await bulkFault(target.bulk, input));
     if (fault !== undefined) note(input, `much of it ${fault}`);
   };
   return {

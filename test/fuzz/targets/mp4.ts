@@ -8,6 +8,7 @@ import type { FuzzTarget } from '../target.ts';
 /** Video files: a verdict on every one, after few reads. */
 export const target: FuzzTarget = {
   maxBytes: 16_384,
+  bulk: { kind: 'message', mostMs: 400, open: () => validateLarge },
   check: async (input) => {
     for (const isWhole of [false, true]) {
       const verdict = isVideo(input, isWhole);
@@ -23,3 +24,7 @@ export const target: FuzzTarget = {
     assert.ok(reads <= input.length / 8 + 2, `${reads} reads`);
   },
 };
+
+async function validateLarge(file: Buffer): Promise<void> {
+  await validateMp4(async (at, length) => file.subarray(at, at + length), file.length);
+}

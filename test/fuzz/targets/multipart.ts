@@ -11,11 +11,13 @@ import type { FuzzTarget } from '../target.ts';
 
 const MAX_FILES = 3;
 const MAX_FILE_BYTES = 2000;
+const PIECE_BYTES = 64 * 1024;
 
 /** Multipart forms with the boundary `x`: within the limits of the form, and the same however they are cut. */
 export const target: FuzzTarget = {
   maxBytes: 8192,
   slowMs: 250,
+  bulk: { kind: 'message', mostMs: 200, open: () => readLarge },
   check: async (input) => {
     const whole = await read([input]);
     const pieces = await read(piecesOf(input));
@@ -36,7 +38,19 @@ function endsOnce(input: Buffer): boolean {
   return end < 0 || input.length <= end + '--x--\r\n'.length;
 }
 
-async function read(pieces: readonly Buffer[]): Promise<Outcome<ReceivedForm<Buffer, 'note'>>> {
+/** A form of that size as from a socket, within larger limits. */
+async function readLarge(form: Buffer): Promise<void> {
+  const count = Math.ceil(form.length / PIECE_BYTES);
+  const pieces = Array.from({ length: count }, (_, index) =>
+    form.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES),
+  );
+  await read(pieces, form.length);
+}
+
+async function read(
+  pieces: readonly Buffer[],
+  maxFileBytes = MAX_FILE_BYTES,
+): Promise<Outcome<ReceivedForm<Buffer, 'note'>>> {
   let storing = 0;
   const body = Object.assign(Readable.from(pieces, { objectMode: false }), {
     headers: { 'content-type': 'multipart/form-data; boundary=x', 'transfer-encoding': 'chunked' },
@@ -46,7 +60,7 @@ async function read(pieces: readonly Buffer[]): Promise<Outcome<ReceivedForm<Buf
     files: {
       field: 'files',
       maxCount: MAX_FILES,
-      maxBytes: MAX_FILE_BYTES,
+      maxBytes: maxFileBytes,
       store: async ({ stream }) => {
         storing += 1;
         try {
@@ -60,7 +74,7 @@ async function read(pieces: readonly Buffer[]): Promise<Outcome<ReceivedForm<Buf
       refuseTooLarge: () => fail.requestInvalid('file_too_large', 'too large'),
     },
     values: ['note'],
-    limits: { maxBytes: 100_000, idleMs: 60_000, totalMs: 60_000 },
+    limits: { maxBytes: 50 * maxFileBytes, idleMs: 60_000, totalMs: 60_000 },
   };
   // Reading needs the body, its headers and whether it is complete.
   const outcome = await attemptLater(() => readForm(body as unknown as IncomingMessage, form), { by: AppError });

@@ -13,6 +13,7 @@ const reasons = ['not_an_image', 'too_many_pixels', 'not_decodable'];
 export const target: FuzzTarget = {
   maxBytes: 16_384,
   slowMs: 250,
+  bulk: { kind: 'message', mostMs: 100, open: () => inspectLarge },
   check: async (input) => {
     const outcome = attempt(() => judgePicture(input), { by: ImageRefusedError, reasons });
     if ('refused' in outcome) return;
@@ -40,4 +41,8 @@ async function sizeByDecoder(bytes: Uint8Array): Promise<{ width: number; height
   } catch {
     return undefined;
   }
+}
+
+function inspectLarge(file: Buffer): void {
+  if (judgePicture(file).type === 'png') stripPngMetadata(file);
 }

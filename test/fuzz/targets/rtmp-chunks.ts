@@ -10,7 +10,7 @@ const refusal = { by: SourceError, reasons: ['unreadable'] };
 /** Chunks of an RTMP server: however they are cut, the same messages, and no byte more than came. */
 export const target: FuzzTarget = {
   maxBytes: 16_384,
-  bulk: { kind: 'stream', mostMs: 2000, open: createChunkReader },
+  bulk: { kind: 'stream', mostMs: 2000, open: () => createChunkReader() },
   check: (input) => {
     const whole = readAll(createChunkReader(), [input], refusal);
     const pieces = readAll(createChunkReader(), piecesOf(input), refusal);

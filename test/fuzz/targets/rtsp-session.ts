@@ -1,26 +1,31 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
 import { createBudget } from '../../../services/inference/src/inputs/budget.ts';
 import { createRtspConnection } from '../../../services/inference/src/inputs/rtsp/rtsp-connection.ts';
+import type { RtspConnection } from '../../../services/inference/src/inputs/rtsp/rtsp-connection.ts';
+import { isGoodbye } from '../../../services/inference/src/inputs/rtsp/rtp-packet.ts';
 import { createRtspReader } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
 import { startSession } from '../../../services/inference/src/inputs/rtsp/rtsp-session.ts';
 import { attemptLater, piecesOf } from '../properties.ts';
 import { createSayingSocket } from '../saying-socket.ts';
+import { converse } from '../fed-socket.ts';
+import { patientClock } from '../patient-clock.ts';
 import type { FuzzTarget } from '../target.ts';
 
-const authority = 'camera.example.org:8554';
+const place = { authority: 'camera.example.org:8554', pathAndQuery: '/live?x=1' };
+const credentials = { user: 'who', password: 'secret"word' };
 
 /** A whole conversation with a hostile RTSP server: whatever it answers, we ask the one host, in our own words. */
 export const target: FuzzTarget = {
   maxBytes: 8192,
+  bulk: { kind: 'stream', mostMs: 3000, open: (stop) => converse(watch, stop) },
   check: async (input) => {
     const { socket, sent } = createSayingSocket(piecesOf(input));
-    const credentials = { user: 'who', password: 'secret"word' };
-    const budget = createBudget({ signal: new AbortController().signal });
-    const connection = createRtspConnection(socket, { credentials, answerTimeoutMs: 10_000, budget });
+    const connection = connect(socket);
     await attemptLater(
       async () => {
-        const session = await startSession(connection, { authority, pathAndQuery: '/live?x=1' });
+        const session = await startSession(connection, place);
         assert.ok(session.keepAliveMs >= 2000 && session.keepAliveMs <= 30_000);
         assert.ok(session.channels.video <= 255 && session.channels.control <= 255);
         session.keepAlive();
@@ -45,3 +50,16 @@ export const target: FuzzTarget = {
     }
   },
 };
+
+function connect(socket: Socket): RtspConnection {
+  const budget = createBudget({ signal: new AbortController().signal, clock: patientClock() });
+  return createRtspConnection(socket, { credentials, answerTimeoutMs: 10_000, budget });
+}
+
+/** As the service does, without the pictures, which have a target of their own. */
+async function watch(socket: Socket): Promise<void> {
+  const connection = connect(socket);
+  const session = await startSession(connection, place);
+  session.keepAlive();
+  for await (const packet of connection.packets()) isGoodbye(packet.bytes.subarray(4));
+}

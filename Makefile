@@ -32,7 +32,7 @@ attacks: packages ## send the whole system what attackers send; REPORT=1 records
 fuzz: packages ## random input for parsers and API: MINUTES=number TARGET=name SEED=number KEEP=1 REPORT=1
 	@$(TEST) fuzz
 
-faults: packages ## break things on purpose: SEED=number MINUTES=number ONLY=text BROKERS=3
+faults: packages ## break things on purpose: SEED=number MINUTES=number ONLY=text BROKERS=3 BESIDE=1
 	@$(TEST) faults
 
 beside: packages ## run the last release beside this code, each half old once, through an upgrade and back: ONLY=stage,stage BASE=release

@@ -29,7 +29,7 @@ export default {
       testMatch: [
         '<rootDir>/{packages,services}/*/src/**/*.test.ts',
         '<rootDir>/test/fuzz/**/*.test.ts',
-        '<rootDir>/test/faults/deliberate/*.test.ts',
+        '<rootDir>/test/faults/**/*.test.ts',
         '<rootDir>/deploy/**/*.test.ts',
         '<rootDir>/{bench,scripts}/**/*.test.ts',
         '<rootDir>/test/migrations/**/*.test.ts',

@@ -38,6 +38,8 @@ export const suites: readonly Suite[] = [
   { name: 'faults', command: 'make faults MINUTES=30', limitMinutes: 90 },
   // The page of the run with one broker, which names its faults, stays.
   { name: 'faults-brokers', command: 'unset REPORT; make faults BROKERS=3 MINUTES=10', limitMinutes: 40 },
+  // Two releases side by side, while things break; the page is that of this code alone.
+  { name: 'faults-beside', command: 'unset REPORT; make faults BESIDE=1 MINUTES=5', limitMinutes: 30 },
   // docs/security.md is generated from what these two record.
   { name: 'attacks', command: 'make attacks && npm run --silent docs', limitMinutes: 20 },
   { name: 'fuzz', command: 'make fuzz MINUTES=10 && npm run --silent docs', limitMinutes: 35 },

@@ -1,10 +1,24 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Release {
   version: string;
   commit: string;
+}
+
+/** A release that can run. */
+export interface CheckedOutRelease extends Release {
+  /** The folder with its files and packages. */
+  tree: string;
+}
+
+/** Checks out the release that is compared with, once for all runs, and installs its packages. */
+export function checkOutBaseRelease(root: string, localDir: string): CheckedOutRelease {
+  const release = baseRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+  const tree = unpackRelease(root, join(localDir, 'releases'), release);
+  installPackages(tree);
+  return { ...release, tree };
 }
 
 /**
@@ -52,7 +66,7 @@ export function unpackRelease(root: string, folder: string, { version, commit }:
 }
 
 /** Gives it the packages that its own lock file names, by its own script. */
-export function installPackages(tree: string): void {
+function installPackages(tree: string): void {
   const installed = spawnSync(process.execPath, ['scripts/ensure-packages.js'], { cwd: tree, stdio: 'inherit' });
   if (installed.status !== 0) throw new Error(`The packages of the last release cannot be installed in ${tree}.`);
 }

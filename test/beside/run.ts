@@ -4,14 +4,13 @@
  * caller of it may notice nothing.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@vision/shared/testing/until';
 import { stopAll } from '../../deploy/local/down.ts';
 import { readSettings, root } from '../../deploy/local/settings.ts';
 import type { Settings } from '../../deploy/local/settings.ts';
 import { createFindings } from './findings.ts';
-import { baseRelease, installPackages, unpackRelease } from './last-release.ts';
+import { checkOutBaseRelease } from './last-release.ts';
 import { startSources } from './sources.ts';
 import { publishesSegments, stages, stagesNamed, versions } from './stages.ts';
 import type { Stage } from './stages.ts';
@@ -28,10 +27,8 @@ const findings = createFindings();
 process.exitCode = 1;
 try {
   const base = readSettings();
-  const release = baseRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
-  const tree = unpackRelease(root, join(base.localDir, 'releases'), release);
-  installPackages(tree);
-  say(`last is ${release.version} (${release.commit.slice(0, 12)}), today is ${today()}`);
+  const { version, commit, tree } = checkOutBaseRelease(root, base.localDir);
+  say(`last is ${version} (${commit.slice(0, 12)}), today is ${today()}`);
   process.env['VISION_QUIET'] = '1';
   process.env['OLDER_DOCUMENTS'] = join(tree, 'docs/openapi');
   let leaving: Promise<void> | undefined;

@@ -21,6 +21,8 @@ export interface Run {
   creates: Create[];
   /** What the system did meanwhile, one sentence each. */
   facts: string[];
+  /** The release of the second process of each service, where it is not that of this code. */
+  older?: string | undefined;
   /** The only fault of the run; undefined when there were several. */
   alone?: string | undefined;
 }
@@ -67,7 +69,7 @@ function withOutage(page: string, run: Run): string {
 }
 
 function outage(run: Run): string {
-  const { seed, minutes, verdicts, alone = '' } = run;
+  const { verdicts, alone = '' } = run;
   const { commit, day } = recordOf('faults', root);
   const broken = verdicts.filter(({ breaches }) => breaches.length > 0).map(({ id }) => id);
   return [
@@ -77,7 +79,7 @@ function outage(run: Run): string {
     'PostgreSQL are killed in turn, each dead for up to 24 s of every four minutes. Clients go on. Afterwards everything',
     'that waits for its next attempt is made due, and what arrived is compared with the logs.',
     '',
-    `\`make faults SEED=${seed} MINUTES=${minutes} ONLY="${alone}"\`, on ${day} at commit \`${commit}\`:`,
+    `\`${commandOf(run)} ONLY="${alone}"\`, on ${day} at commit \`${commit}\`:`,
     '',
     ...factsOf(run).map((fact) => `- ${fact}`),
     `- ${verdicts.length - broken.length} of ${verdicts.length} invariants held${broken.length > 0 ? `; broken: ${broken.join(', ')}` : ''}.`,
@@ -85,13 +87,17 @@ function outage(run: Run): string {
   ].join('\n');
 }
 
-function factsOf({ creates, strikes, facts }: Run): string[] {
+const commandOf = ({ seed, minutes, older }: Run) =>
+  `make faults SEED=${seed} MINUTES=${minutes}${older === undefined ? '' : ' BESIDE=1'}`;
+
+function factsOf({ creates, strikes, facts, older }: Run): string[] {
   const answers = creates.flatMap((create) => create.answers);
   const kinds = [...new Set(creates.map(({ kind }) => kind))].sort();
   const perKind = kinds.map((kind) => `${creates.filter((create) => create.kind === kind).length} ${kind}`);
   const never = answers.filter((answer) => !answer).length;
   const refused = answers.filter((answer) => (answer?.status ?? 0) >= 500).length;
   return [
+    ...(older === undefined ? [] : [`The second process of each service was of release ${older}.`]),
     `${creates.length} creates: ${perKind.join(', ')}.`,
     `${answers.length} answers to them, of which ${never} never came and ${refused} were 5xx.`,
     ...facts,
@@ -102,8 +108,9 @@ function factsOf({ creates, strikes, facts }: Run): string[] {
 const isBeside = (strike: Strike, strikes: readonly Strike[]) =>
   strikes.some((other) => other !== strike && other.from < strike.to && other.to > strike.from);
 
-function document(run: Run): string {
-  const { seed, minutes, strikes, verdicts } = run;
+/** The page but for what stays of the last one. */
+export function document(run: Run): string {
+  const { strikes, verdicts } = run;
   const times = (name: string) => strikes.filter((strike) => strike.name === name).length;
   return [
     '# Reliability',
@@ -118,7 +125,7 @@ function document(run: Run): string {
     'invariants are checked through the public API, in the stores, in the log of the broker and at the receivers. The last',
     'table says which faults struck in the run below.',
     '',
-    `The run below: \`make faults SEED=${seed} MINUTES=${minutes}\`.`,
+    `The run below: \`${commandOf(run)}\`.`,
     '',
     recordText(recordOf('faults', root)),
     '',

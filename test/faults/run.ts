@@ -1,10 +1,12 @@
 /**
- * `make faults SEED=1 MINUTES=2 ONLY=s3,redis BROKERS=3`: breaks a running system in seeded ways and checks what must
- * hold afterwards. The seed fixes the choices; their timing depends on the machine. An argument names a file for the
- * counts of held and breached invariants.
+ * `make faults SEED=1 MINUTES=2 ONLY=s3,redis BROKERS=3 BESIDE=1`: breaks a running system in seeded ways and checks
+ * what must hold afterwards. The seed fixes the choices; their timing depends on the machine. An argument names a file
+ * for the counts of held and breached invariants.
  */
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readSettings } from '../../deploy/local/settings.ts';
+import { readSettings, root } from '../../deploy/local/settings.ts';
+import { checkOutBaseRelease } from '../beside/last-release.ts';
 import { tellFacts } from './facts.ts';
 import { watchHealth } from './health.ts';
 import { lasting } from './invariants/lasting.ts';
@@ -16,7 +18,7 @@ import type { Strike } from './nemesis/nemesis.ts';
 import { seeded } from './random.ts';
 import { writeReport } from './report.ts';
 import type { Verdict } from './report.ts';
-import { hastened } from './settings.ts';
+import { hastened, ofLastRelease } from './settings.ts';
 import { openStores } from './stores.ts';
 import { startWorld } from './world/world.ts';
 
@@ -42,10 +44,16 @@ const SWEEP_MS = 60_000;
 const started = Date.now();
 const say = (text: string) => console.log(`faults     ${Math.round((Date.now() - started) / 1000)} s: ${text}`);
 
-say(`seed ${seed}, ${minutes} minutes`);
+const base = readSettings();
+/** With `BESIDE`, what the second process of each service runs from. */
+const last = process.env['BESIDE'] ? checkOutBaseRelease(root, base.localDir) : undefined;
+const older = last && { ...last, env: ofLastRelease };
+if (older) process.env['OLDER_DOCUMENTS'] = join(older.tree, 'docs/openapi');
+
+say(`seed ${seed}, ${minutes} minutes${older ? `, the second processes are of release ${older.version}` : ''}`);
 process.env['VISION_QUIET'] = '1';
 const random = seeded(seed);
-const world = await startWorld(readSettings(), { folder: 'faults', random, brokers, env: hastened });
+const world = await startWorld(base, { folder: 'faults', random, brokers, env: hastened, older });
 /** Only faults that can strike here, and whose name has one of these texts. */
 const only = faults
   .filter(({ name, isPossible }) => texts.some((text) => name.includes(text)) && (isPossible?.(world) ?? true))
@@ -59,6 +67,7 @@ Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl,
 const { createWorkload } = await import('./workload.ts');
 const { createListeners } = await import('./listeners.ts');
 const { invariants } = await import('./invariants/invariants.ts');
+const { releaseInvariants } = await import('./invariants/releases.ts');
 const { retention } = await import('./invariants/retention.ts');
 const { auditInvariants } = await import('./invariants/audits.ts');
 const { eventInvariants } = await import('./invariants/events.ts');
@@ -108,6 +117,7 @@ try {
     ...invariants.filter((one) => !converges.includes(one)),
     ...deletionInvariants,
     ...eventInvariants(listeners),
+    ...(older ? releaseInvariants : []),
     ...auditInvariants,
   ]) {
     // One that never comes to hold takes no patience from those behind it.
@@ -138,7 +148,16 @@ try {
   verdicts.push({ ...retention, breaches: await retention.check(state) });
   await stores.close();
   failed = writeReport(
-    { seed, minutes, strikes, verdicts, creates: workload.creates, facts, alone: isAlone ? only[0] : undefined },
+    {
+      seed,
+      minutes,
+      strikes,
+      verdicts,
+      creates: workload.creates,
+      facts,
+      older: world.older,
+      alone: isAlone ? only[0] : undefined,
+    },
     process.argv[2],
   );
 } catch (error) {

@@ -43,3 +43,6 @@ export const hastened = {
   MQTT_CONNECT_MS: '3000',
   MQTT_ACK_MS: '3000',
 };
+
+/** Of the last release beside this code: its checkout has no console built. */
+export const ofLastRelease = { CONSOLE: 'false' };

@@ -1,6 +1,7 @@
 import type { State } from '../state.ts';
 import type { Strike } from '../nemesis/nemesis.ts';
 import type { Invariant } from './invariant.ts';
+import { isDelayedByRelease } from './releases.ts';
 
 const LIMIT_MS = 10_000;
 
@@ -40,7 +41,9 @@ export const stopInvariants: Invariant[] = [
         const took = row.ended.getTime() - row.asked.getTime();
         const isSilencing = silencing(world.backends.isReal(row.task_id));
         const during = strikes.filter((strike) => overlaps(strike, row));
-        const isExcused = during.some(({ holds }) => holds.some((one) => isSilencing.test(one)));
+        const isExcused = during.some(
+          (strike) => strike.holds.some((one) => isSilencing.test(one)) || isDelayedByRelease(world.older, strike),
+        );
         if (took <= LIMIT_MS || isExcused) return [];
         return [
           `task ${row.task_id} took ${took} ms from ${row.asked.toISOString()}: ${during.map(({ name }) => name).join(', ')}`,

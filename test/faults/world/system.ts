@@ -2,12 +2,13 @@ import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import { migrate } from '../../../deploy/local/services.ts';
-import type { Launch } from '../../../deploy/local/service-environment.ts';
 import { portOf, urlOf } from '../../../deploy/local/settings.ts';
 import type { PortName, Settings } from '../../../deploy/local/settings.ts';
 import type { Backends } from './backends.ts';
 import { startBalancer } from './balancer.ts';
 import type { Balancer } from './balancer.ts';
+import { launchesOf } from './launches.ts';
+import type { OlderRelease } from './launches.ts';
 import type { Link, Links } from './links.ts';
 import { createReplica, portsOfReplica, services } from './replicas.ts';
 import type { Replica, Service, Store } from './replicas.ts';
@@ -38,10 +39,9 @@ export interface SystemOptions {
   secretsOf?: ((replica: Replica) => NodeJS.ProcessEnv) | undefined;
   /** Whether balancers ask processes if they are ready. */
   asksReadiness?: boolean | undefined;
+  /** What the second process of each service runs from; this checkout when absent. */
+  older?: OlderRelease | undefined;
 }
-
-/** Frames travel in both forms, and those of a job in one after the other as workers take it over. */
-const PUBLISHES_SEGMENTS = 'inference-2';
 
 export async function startServices(options: SystemOptions): Promise<System> {
   const { settings, infrastructure, links, fakeTime } = options;
@@ -57,21 +57,11 @@ export async function startServices(options: SystemOptions): Promise<System> {
     ]),
   );
   await Promise.all(services.map((service) => migrate({ settings, infrastructure, env }, service)));
+  const launchOf = launchesOf({ ...options, env, neighbours });
   const replicas = services.flatMap((service) =>
     ([0, 1] as const).map((index) => {
       const own = links.get(`${service}-${index + 1}`) ?? new Map<Store, Link>();
-      const launch = (name: string, portBase: number, secrets: NodeJS.ProcessEnv): Launch => ({
-        settings,
-        infrastructure: behind(infrastructure, own),
-        env: {
-          ...env,
-          WORK_DIR: options.workDirOf(name) ?? `${settings.localDir}/work/${name}`,
-          ...(name === PUBLISHES_SEGMENTS && { PUBLISH_SEGMENTS: 'true' }),
-        },
-        replica: { name, portBase, neighbours, secrets },
-        hastened: true,
-      });
-      return createReplica({ settings, service, index, links: own, launch, fakeTime });
+      return createReplica({ settings, service, index, links: own, launch: launchOf(index, own), fakeTime });
     }),
   );
   for (const replica of replicas) replica.setSecrets(options.secretsOf?.(replica) ?? {});
@@ -100,24 +90,4 @@ async function startBalancers(settings: Settings, asksReadiness: boolean): Promi
     return [name, await startBalancer(ports, options)] as const;
   });
   return new Map(await Promise.all(entries));
-}
-
-/** The same stores through the proxies of one process. */
-function behind(infrastructure: Infrastructure, links: ReadonlyMap<Store, Link>): Infrastructure {
-  const through = (address: string, store: Store) => {
-    const proxy = links.get(store);
-    if (!proxy) return address;
-    const url = new URL(address);
-    url.port = String(proxy.port);
-    return url.href.replace(/\/$/, '');
-  };
-  const kafka = links.get('kafka');
-  const { objectStore } = infrastructure;
-  return {
-    ...infrastructure,
-    databaseUrl: through(infrastructure.databaseUrl, 'postgres'),
-    redisUrl: through(infrastructure.redisUrl, 'redis'),
-    brokers: kafka ? kafka.ports.map((port) => `127.0.0.1:${port}`).join(',') : infrastructure.brokers,
-    objectStore: { ...objectStore, endpoint: through(objectStore.endpoint, 's3') },
-  };
 }

@@ -52,6 +52,8 @@ export interface World {
   adminUrl: string;
   adminToken: string;
   replicas: readonly Replica[];
+  /** The release of the second process of each service, where it is not that of this code. */
+  older: string | undefined;
   /** The brokers, past all proxies. */
   brokers: string[];
   /** Names of the brokers beside the first. */
@@ -90,7 +92,7 @@ export interface World {
   close: () => Promise<void>;
 }
 
-export interface WorldOptions extends Pick<SystemOptions, 'env' | 'secretsOf' | 'asksReadiness'> {
+export interface WorldOptions extends Pick<SystemOptions, 'env' | 'secretsOf' | 'asksReadiness' | 'older'> {
   /** Of this copy, below that of the checkout. */
   folder: string;
   random: () => number;
@@ -142,6 +144,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     workDirOf: (name) => (name === 'inference-1' ? disks.get('work')?.directory : undefined),
     secretsOf: options.secretsOf,
     asksReadiness: options.asksReadiness,
+    older: options.older,
     backendOf: (real) => startBackends(scripted.url, real),
     random,
     fakeTime,
@@ -159,6 +162,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     adminUrl: system.adminUrl,
     adminToken: secrets.ADMIN_TOKEN,
     replicas: system.replicas,
+    older: options.older?.version,
     brokers: brokerAddresses,
     followers: portBlocks.moreBrokers.slice(0, brokers - 1).map((_, index) => `kafka-${index + 2}`),
     redisUrl: infrastructure.redisUrl,

@@ -1,0 +1,63 @@
+import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
+import type { Launch } from '../../../deploy/local/service-environment.ts';
+import type { Link } from './links.ts';
+import type { ReplicaOptions, Store } from './replicas.ts';
+import type { SystemOptions } from './system.ts';
+
+/** A release that runs beside this code. */
+export interface OlderRelease {
+  version: string;
+  /** The folder with its files and packages. */
+  tree: string;
+  /** Settings that its processes have beyond those of all. */
+  env: NodeJS.ProcessEnv;
+}
+
+export interface LaunchesOptions extends Pick<SystemOptions, 'settings' | 'infrastructure' | 'workDirOf' | 'older'> {
+  env: NodeJS.ProcessEnv;
+  /** The addresses of the services to each other. */
+  neighbours: Record<string, string>;
+}
+
+/** Frames travel in both forms, and those of a job in one after the other as workers take it over. */
+const PUBLISHES_SEGMENTS = 'inference-2';
+
+/** How each process of a service starts, the first time and after every end: in the release that it has. */
+export function launchesOf({ settings, infrastructure, workDirOf, older, env, neighbours }: LaunchesOptions) {
+  return (index: 0 | 1, links: ReadonlyMap<Store, Link>): ReplicaOptions['launch'] => {
+    const release = index === 1 ? older : undefined;
+    return (name, portBase, secrets): Launch => ({
+      settings,
+      infrastructure: behind(infrastructure, links),
+      env: {
+        ...env,
+        ...release?.env,
+        WORK_DIR: workDirOf(name) ?? `${settings.localDir}/work/${name}`,
+        ...(name === PUBLISHES_SEGMENTS && { PUBLISH_SEGMENTS: 'true' }),
+      },
+      replica: { name, portBase, neighbours, secrets },
+      hastened: true,
+      ...(release && { tree: release.tree }),
+    });
+  };
+}
+
+/** The same stores through the proxies of one process. */
+function behind(infrastructure: Infrastructure, links: ReadonlyMap<Store, Link>): Infrastructure {
+  const through = (address: string, store: Store) => {
+    const proxy = links.get(store);
+    if (!proxy) return address;
+    const url = new URL(address);
+    url.port = String(proxy.port);
+    return url.href.replace(/\/$/, '');
+  };
+  const kafka = links.get('kafka');
+  const { objectStore } = infrastructure;
+  return {
+    ...infrastructure,
+    databaseUrl: through(infrastructure.databaseUrl, 'postgres'),
+    redisUrl: through(infrastructure.redisUrl, 'redis'),
+    brokers: kafka ? kafka.ports.map((port) => `127.0.0.1:${port}`).join(',') : infrastructure.brokers,
+    objectStore: { ...objectStore, endpoint: through(objectStore.endpoint, 's3') },
+  };
+}

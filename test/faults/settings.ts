@@ -12,6 +12,8 @@ export const hastened = {
   RECONCILE_MS: '500',
   RESULTS_GRACE_MS: '5000',
   FRAME_PATIENCE_MS: '3000',
+  // A job that its backend forgot gets no end mark: the alarms of its task are closed after this, within a check.
+  END_PATIENCE_MS: '60000',
   AUDIT_INTERVAL_MS: '1000',
   AUDIT_AGE_MS: '5000',
   // So that the audit of stored videos looks at them before they are swept.

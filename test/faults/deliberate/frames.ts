@@ -127,4 +127,24 @@ export const frameFaults: DeliberateFault[] = [
       test: 'what an attempt published before the next one began is stored',
     },
   },
+  {
+    says: 'A publish resolves although the broker acknowledged no partition of its records',
+    file: 'packages/kafka/src/acknowledgement.ts',
+    find: 'others.length > 0 || !acknowledged.has(idOf(topic, partition))',
+    replace: 'others.length > 0',
+    caughtBy: {
+      file: 'packages/kafka/src/acknowledgement.test.ts',
+      test: 'refuses an answer that leaves a partition out, as after a leader moved between two tries',
+    },
+  },
+  {
+    says: 'A record for a partition that was added is not sent again with new metadata',
+    file: 'packages/kafka/src/acknowledgement.ts',
+    find: 'if (!partitionMetadata.some(({ partitionId }) => partitionId === partition)) throw unknown(topic, partition);',
+    replace: '',
+    caughtBy: {
+      file: 'packages/kafka/test/acknowledged-partitions.test.ts',
+      test: 'keeps every acknowledged event of jobs that begin while partitions are added',
+    },
+  },
 ];

@@ -112,4 +112,26 @@ export const outageFaults: DeliberateFault[] = [
       test: 'a standby that commits do not wait for is none',
     },
   },
+  {
+    says: 'A pool hands out a connection again whose statement got no answer',
+    file: 'packages/shared/src/db/measured-client.ts',
+    find: '    trust?.noteFailure(connection, error, sentAt);\n',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/test/vanished-database.test.ts',
+      test: 'no statement fails twice when the server vanished without a reset',
+    },
+  },
+  {
+    says: 'The gauge of a background loop counts a failed round as a success',
+    file: 'packages/shared/src/async/loop-progress.ts',
+    find: `failed: (error, failures, pauseMs) => {
+      nextPauseMs = pauseMs;`,
+    replace: `failed: (error, failures, pauseMs) => {
+      note(pauseMs);`,
+    caughtBy: {
+      file: 'packages/shared/src/async/loop-progress.test.ts',
+      test: 'a loop shows the time since its last success and its pause, from its start until its stop',
+    },
+  },
 ];

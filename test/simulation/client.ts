@@ -1,27 +1,21 @@
 import type { RawConnection } from 'knex/lib/dialects/postgres/index.js';
 import { MeasuredClient } from '@vision/shared/db/measured-client';
+import type { Session, SpareConnections } from './spare-connections.ts';
 import type { Process, Steps } from './steps.ts';
 
-/** The process that a pool belongs to in the schedule under way. */
+/** The process that a pool belongs to, in one schedule. */
 export interface User {
   process: Process;
   steps: Steps;
 }
 
 interface ClientOptions {
-  /** Undefined while no schedule is under way. */
-  user: () => User | undefined;
+  /** Undefined for the pool whose statements are no steps; they take place beside those of `current`. */
+  user: User | undefined;
+  current: () => Steps | undefined;
   now: () => Date;
   hasSessions: boolean;
-}
-
-interface Session {
-  connection: RawConnection;
-  isInTransaction: boolean;
-  /** The instant that its `now()` returns. */
-  nowMs: number;
-  /** Settles when its last statement has ended. */
-  lastStatement: Promise<unknown>;
+  spare: SpareConnections;
 }
 
 interface Statement<T> {
@@ -46,9 +40,10 @@ function nameOf(sql: string): string {
 const parsedStatements = {};
 
 /** A client of knex as services have it, whose statements take place when the scheduler picks them. */
-export function clientOf({ user, now, hasSessions }: ClientOptions): typeof MeasuredClient {
+export function clientOf({ user, current, now, hasSessions, spare }: ClientOptions): typeof MeasuredClient {
   const sessions = new WeakMap<object, Session>();
-  const atServer = <T>(work: () => Promise<T>) => user()?.steps.atServer(work) ?? work();
+  const atServer = <T>(work: () => Promise<T>) =>
+    user ? user.steps.atServer(work) : (current()?.beside(work) ?? work());
 
   const tellTime = async (session: Session) => {
     const ms = now().getTime();
@@ -69,9 +64,7 @@ export function clientOf({ user, now, hasSessions }: ClientOptions): typeof Meas
     try {
       const result = await execute(session, { sql, run });
       // Its client may die meanwhile: the server goes on.
-      await user()
-        ?.process.commitStep(`commit ${briefly(sql)}`)
-        .catch(() => undefined);
+      await user?.process.commitStep(`commit ${briefly(sql)}`).catch(() => undefined);
       await execute(session, plain(session, 'commit'));
       return result;
     } catch (error) {
@@ -81,11 +74,10 @@ export function clientOf({ user, now, hasSessions }: ClientOptions): typeof Meas
   };
   const inTurn = async <T>(session: Session, statement: Statement<T>): Promise<T> => {
     const { sql } = statement;
-    const current = user();
-    if (!current || isRollback(sql)) return execute(session, statement);
+    if (!user || isRollback(sql)) return execute(session, statement);
     const isStep = hasSessions || !session.isInTransaction || isEnd(sql);
     try {
-      if (isStep) await current.process.step(briefly(sql));
+      if (isStep) await user.process.step(briefly(sql));
     } catch (error) {
       // The server rolls back when a client has died.
       if (session.isInTransaction) await execute(session, plain(session, 'rollback'));
@@ -95,22 +87,35 @@ export function clientOf({ user, now, hasSessions }: ClientOptions): typeof Meas
     return isCommitApart ? executeAndCommit(session, statement) : execute(session, statement);
   };
 
+  const openConnection = async (open: () => Promise<RawConnection>) => {
+    const connection = await open();
+    await connection.query(SESSION);
+    if (!hasSessions) Object.assign((connection as unknown as { connection: object }).connection, { parsedStatements });
+    return connection;
+  };
+
   return class SimulatedClient extends MeasuredClient {
+    override _acquireOnlyConnection(): Promise<RawConnection> {
+      const connection = spare.take();
+      return connection ? Promise.resolve(connection) : openConnection(() => super._acquireOnlyConnection());
+    }
+
     override acquireRawConnection(): Promise<RawConnection> {
       return atServer(async () => {
         const connection = await super.acquireRawConnection();
-        await connection.query(SESSION);
-        if (!hasSessions)
-          Object.assign((connection as unknown as { connection: object }).connection, { parsedStatements });
-        sessions.set(connection, { connection, isInTransaction: false, nowMs: NaN, lastStatement: Promise.resolve() });
+        const session = { connection, isInTransaction: false, nowMs: NaN, lastStatement: Promise.resolve() };
+        sessions.set(connection, session);
+        spare.use(session);
         return connection;
       });
     }
 
+    /** To its server it ends: what it had begun is rolled back. It is spare when the schedule has ended. */
     override async destroyRawConnection(connection: RawConnection): Promise<void> {
+      const session = sessions.get(connection);
       // A statement that its client no longer waits for goes on.
-      await sessions.get(connection)?.lastStatement.catch(() => undefined);
-      await super.destroyRawConnection(connection);
+      await session?.lastStatement.catch(() => undefined);
+      if (session?.isInTransaction) await execute(session, plain(session, 'rollback'));
     }
 
     override _query(connection: RawConnection, query: { sql?: string }): Promise<unknown> {

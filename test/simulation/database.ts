@@ -5,6 +5,8 @@ import type { Migration } from '@vision/shared/db/migrate';
 import { clientOf } from './client.ts';
 import type { User } from './client.ts';
 import type { Process, Servers, Steps } from './steps.ts';
+import { createSpareConnections } from './spare-connections.ts';
+import type { SpareConnections } from './spare-connections.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** A database server that the simulation runs statements on. */
@@ -19,18 +21,22 @@ export interface Server extends Servers {
 
 /** The database of a world: migrated once, emptied before each schedule. */
 export interface SimulatedDatabase {
-  /** Its statements are no steps: it prepares a schedule and reads the outcome. */
+  /** Its statements are no steps: it prepares a schedule, acts for what is not simulated and reads the outcome. */
   db: Knex;
-  /** The pool of a process, whose statements are its steps. */
+  /**
+   * The pool of a process, whose statements are its steps. Each schedule gets a new one: a pool remembers connections
+   * that it gave up, and when.
+   */
   of: (process: Process, steps: Steps) => Promise<Knex>;
+  /** Empties the tables. Rows that were only deleted would decide where the next ones lie, and in which order. */
   clear: () => Promise<void>;
+  /** Gives up the pools of a schedule that has ended. */
+  release: () => Promise<void>;
   close: () => Promise<void>;
 }
 
 /** Connections of one process. */
 const POOL = 4;
-/** What was deleted takes space until the tables are truncated, which takes longer. */
-const CLEARS_PER_TRUNCATE = 200;
 
 export interface Schema {
   migrations: readonly Migration[];
@@ -43,53 +49,60 @@ export async function openDatabase(
   { migrations, tables }: Schema,
   time: VirtualTime,
 ): Promise<SimulatedDatabase> {
-  const pools = new Map<string, Promise<Pool>>();
-  const open = async (poolMax: number): Promise<Pool> => {
-    const pool = createPool(server, { poolMax, time });
-    // During a schedule no time is spent on connections.
-    const client = pool.db.client as Knex.Client;
-    const connections = await Promise.all(Array.from({ length: poolMax }, () => client.acquireConnection() as unknown));
-    for (const connection of connections) await client.releaseConnection(connection);
-    return pool;
+  let current: Steps | undefined;
+  const admin = createPool(server, { time, spare: createSpareConnections(), current: () => current });
+  await fill(admin);
+  await migrateAlone(admin, migrations);
+  const spare = createSpareConnections();
+  const pools: Knex[] = [];
+  const release = async () => {
+    current = undefined;
+    // Its promise waits for work that the schedule has left unfinished.
+    for (const pool of pools.splice(0)) void pool.destroy();
+    await spare.takeBack();
   };
-  const admin = await open(POOL);
-  await migrateAlone(admin.db, migrations);
-  let clears = 0;
-  const deletions = tables.map((table) => `in_${table} as (delete from ${table})`);
   return {
-    db: admin.db,
+    db: admin,
     of: async (process, steps) => {
-      const pool = pools.get(process.name) ?? open(POOL);
-      pools.set(process.name, pool);
-      const { db, user } = await pool;
-      user.current = { process, steps };
-      return db;
+      current = steps;
+      const pool = createPool(server, { time, spare, user: { process, steps }, current: () => current });
+      pools.push(pool);
+      await fill(pool);
+      return pool;
     },
     clear: async () => {
-      clears += 1;
-      const isThorough = clears % CLEARS_PER_TRUNCATE === 0;
-      await admin.db.raw(
-        isThorough ? `truncate ${tables.join(', ')}` : `with ${deletions.join(', ')} select setval('sim.ticks', 1)`,
-      );
+      await admin.raw(`truncate ${tables.join(', ')}`);
+      await admin.raw(`select setval('sim.ticks', 1)`);
     },
+    release,
     close: async () => {
-      for (const { db } of [admin, ...(await Promise.all(pools.values()))]) await db.destroy();
+      await release();
+      await spare.close();
+      await admin.destroy();
     },
   };
 }
 
-interface Pool {
-  db: Knex;
-  user: { current: User | undefined };
+/** Opens all connections: during a schedule no time is spent on them. */
+async function fill(pool: Knex): Promise<void> {
+  const client = pool.client as Knex.Client;
+  const connections = await Promise.all(Array.from({ length: POOL }, () => client.acquireConnection() as unknown));
+  for (const connection of connections) await client.releaseConnection(connection);
 }
 
-function createPool(server: Server, { poolMax, time }: { poolMax: number; time: VirtualTime }): Pool {
-  const user: Pool['user'] = { current: undefined };
+interface PoolOptions {
+  time: VirtualTime;
+  spare: SpareConnections;
+  user?: User;
+  current: () => Steps | undefined;
+}
+
+function createPool(server: Server, { time, spare, user, current }: PoolOptions): Knex {
   const db = createDb({
     url: server.url,
     applicationName: 'simulation',
-    poolMax,
-    client: clientOf({ user: () => user.current, now: time.now, hasSessions: server.hasSessions }),
+    poolMax: POOL,
+    client: clientOf({ user, current, now: time.now, hasSessions: server.hasSessions, spare }),
     // Real time says nothing about a schedule.
     statementTimeoutMs: 0,
     idleInTransactionTimeoutMs: 0,
@@ -97,5 +110,7 @@ function createPool(server: Server, { poolMax, time }: { poolMax: number; time: 
     acquireTimeoutMs: 3_600_000,
   });
   if (server.stream) Object.assign((db.client as { connectionSettings: object }).connectionSettings, server);
-  return { db, user };
+  // It would be asked for in every schedule.
+  Object.assign(db.client as object, { version: '15' });
+  return db;
 }

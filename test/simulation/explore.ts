@@ -29,22 +29,49 @@ const servers = { memory: () => Promise.resolve(noServer), pglite: startPglite, 
 
 /** Plays schedules of a world until one breaks a promise to callers. The same seed plays the same schedule. */
 export async function explore(world: World, time: VirtualTime, bounds: Bounds): Promise<Exploration> {
-  const server = await servers[world.server]();
-  const database = world.schema && (await openDatabase(server, world.schema, time));
+  const player = await openPlayer(world, time);
   try {
     const from = realNow();
     let played = 0;
     while (played < bounds.schedules && (played === 0 || realNow() - from < bounds.forMs)) {
       const seed = bounds.seed + played;
       played += 1;
-      const report = await playSeed(world, { seed, time, database, countBlocked: server.countBlocked });
+      const { report } = await player.play(seed);
       if (report !== undefined) return { played, ms: realNow() - from, broken: { seed, report } };
     }
     return { played, ms: realNow() - from };
   } finally {
-    await database?.close();
-    await server.close();
+    await player.close();
   }
+}
+
+interface Played {
+  /** Steps of the schedule, each with its time. */
+  steps: string[];
+  /** Of a schedule that breaks a promise: the smallest plan that still does, and its steps. */
+  report?: string;
+}
+
+export interface Player {
+  play: (seed: number) => Promise<Played>;
+  close: () => Promise<void>;
+}
+
+export async function openPlayer(world: World, time: VirtualTime): Promise<Player> {
+  const server = await servers[world.server]();
+  const database = world.schema && (await openDatabase(server, world.schema, time));
+  return {
+    play: async (seed) => {
+      const steps: string[] = [];
+      const onStep = (label: string) => void steps.push(`${time.now().toISOString()} ${label}`);
+      const report = await playSeed(world, { seed, time, database, countBlocked: server.countBlocked, onStep });
+      return { steps, ...(report === undefined ? {} : { report }) };
+    },
+    close: async () => {
+      await database?.close();
+      await server.close();
+    },
+  };
 }
 
 interface Play {
@@ -52,20 +79,25 @@ interface Play {
   time: VirtualTime;
   database: SimulatedDatabase | undefined;
   countBlocked: () => Promise<number>;
+  /** Told of the steps of the schedule, and of those with smaller plans when it breaks a promise. */
+  onStep: (label: string) => void;
 }
 
-/** Returns the report of a schedule that breaks a promise: the smallest plan that still does, and its steps. */
-async function playSeed(world: World, { seed, time, database, countBlocked }: Play): Promise<string | undefined> {
+async function playSeed(
+  world: World,
+  { seed, time, database, countBlocked, onStep }: Play,
+): Promise<string | undefined> {
   const property = fc.asyncProperty(world.plan, fc.scheduler(), async (plan, scheduler) => {
     time.restart();
     // Pauses have a random part.
     Math.random = seeded(seed);
     await database?.clear();
-    const steps = new Steps(scheduler, time, { countBlocked });
+    const steps = new Steps(scheduler, time, { countBlocked, onStep });
     try {
       await world.play(stageOf(steps, time, database), plan);
     } finally {
       await steps.end();
+      await database?.release();
     }
   });
   const outcome = await fc.check(property, { seed, numRuns: 1 });
@@ -88,7 +120,7 @@ function stageOf(steps: Steps, time: VirtualTime, database: SimulatedDatabase = 
       const clock = steps.process('time');
       for (const ms of pausesMs) {
         await clock.step(`+${ms} ms`);
-        await time.advance(ms);
+        await steps.pass(ms);
       }
     },
   };

@@ -142,5 +142,6 @@ export const noDatabase: SimulatedDatabase = {
   db: nothing,
   of: () => Promise.resolve(nothing),
   clear: () => Promise.resolve(),
+  release: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { brokenBy } from './broken.ts';
+import { Statements } from './statements.ts';
 import { realDelay, realNow, turn } from './virtual-time.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -31,6 +32,11 @@ export interface Servers {
   countBlocked: () => Promise<number>;
 }
 
+export interface StepsOptions extends Servers {
+  /** Is told each step that is taken. */
+  onStep?: ((label: string) => void) | undefined;
+}
+
 export class ProcessDied extends Error {}
 
 /** Runs work of a process that may die meanwhile. */
@@ -49,20 +55,21 @@ const ANSWER_MS = 30_000;
 export class Steps {
   readonly #scheduler: Scheduler;
   readonly #time: VirtualTime;
-  readonly #servers: Servers;
+  readonly #options: StepsOptions;
   readonly #processes: Process[] = [];
   /** Steps that processes have come to since the last one was picked. */
   #arrived: { label: string; go: () => void }[] = [];
-  /** Statements that servers work on. */
-  #atServers = 0;
+  readonly #statements = new Statements();
+  /** Moves of time under way. */
+  #moves = 0;
   /** Changes with everything that happens. */
   #changes = 0;
   #isFree = true;
 
-  constructor(scheduler: Scheduler, time: VirtualTime, servers: Servers) {
+  constructor(scheduler: Scheduler, time: VirtualTime, options: StepsOptions) {
     this.#scheduler = scheduler;
     this.#time = time;
-    this.#servers = servers;
+    this.#options = options;
   }
 
   /** @param livesFor steps after which it dies; what a server does for the last one takes place */
@@ -99,15 +106,33 @@ export class Steps {
     return process;
   }
 
-  /** No other step is taken until the server has answered, or works on nothing but what waits for another session. */
+  /**
+   * No other step is taken until the server has answered, or works on nothing but what waits for another session. Then
+   * the answer arrives in its turn.
+   */
   async atServer<T>(work: () => Promise<T>): Promise<T> {
-    this.#atServers += 1;
     try {
-      return await work();
+      return await this.#statements.run(work, () => !this.#isFree);
     } finally {
-      this.#atServers -= 1;
       this.#changes += 1;
     }
+  }
+
+  /** As `atServer` for what the schedule itself does there; the answer arrives at once. */
+  async beside<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#statements.run(work, () => false);
+    } finally {
+      this.#changes += 1;
+    }
+  }
+
+  /** No step is taken and no answer arrives until so much time has passed. */
+  async pass(ms: number): Promise<void> {
+    this.#moves += 1;
+    await this.#time.advance(ms);
+    this.#moves -= 1;
+    this.#changes += 1;
   }
 
   /**
@@ -146,8 +171,9 @@ export class Steps {
     do {
       for (const { go } of this.#arrived.splice(0)) go();
       while (this.#scheduler.count() > 0) await this.#scheduler.waitNext(1);
+      while (this.#statements.deliver());
       await turn();
-    } while ((this.#atServers > 0 || this.#arrived.length > 0) && realNow() < deadline);
+    } while ((this.#statements.running() > 0 || this.#arrived.length > 0) && realNow() < deadline);
   }
 
   #turnOf(name: string, label: string): Promise<void> {
@@ -158,19 +184,35 @@ export class Steps {
   /** Waits until every process stands at a step, at a timer or behind a lock. Returns whether the work goes on. */
   async #settled(isOver: () => boolean): Promise<boolean> {
     const deadline = realNow() + ANSWER_MS;
+    do await this.#quiet(deadline);
+    while (this.#statements.deliver());
+    // Of statements that a commit has let go at once, also of one process, none comes first by the speed of its
+    // connection.
+    const arrived = this.#arrived.splice(0).sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    for (const { label, go } of arrived) {
+      void this.#scheduler.schedule(Promise.resolve(), label).then(() => {
+        this.#options.onStep?.(label);
+        go();
+      });
+    }
+    return !isOver();
+  }
+
+  /** Waits until servers have answered what they can, and processes have done what they can without an answer. */
+  async #quiet(deadline: number): Promise<void> {
     let quietTurns = 0;
     for (let polls = 0; quietTurns < 2; polls += 1) {
       const before = this.#changes;
       await turn();
-      const isAtRest = this.#atServers === 0 || (polls > 2 && (await this.#servers.countBlocked()) === this.#atServers);
+      const isAtRest = this.#moves === 0 && (await this.#areServersAtRest(polls));
       quietTurns = isAtRest && this.#changes === before ? quietTurns + 1 : 0;
       if (!isAtRest && polls > 50) await realDelay(1);
       if (realNow() > deadline) throw new Error('a server does not answer');
     }
-    // Of statements that a commit has let go at once, also of one process, none comes first by the speed of its
-    // connection.
-    const arrived = this.#arrived.splice(0).sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
-    for (const { label, go } of arrived) void this.#scheduler.schedule(Promise.resolve(), label).then(go);
-    return !isOver();
+  }
+
+  async #areServersAtRest(polls: number): Promise<boolean> {
+    const running = this.#statements.running();
+    return running === 0 || (polls > 2 && (await this.#options.countBlocked()) === running);
   }
 }

@@ -8,6 +8,8 @@ declare module 'knex/lib/dialects/postgres/index.js' {
     config: Knex.Config;
     acquireConnection(): Promise<unknown>;
     acquireRawConnection(): Promise<RawConnection>;
+    /** Opens a connection, which `acquireRawConnection` then prepares. */
+    _acquireOnlyConnection(): Promise<RawConnection>;
     destroyRawConnection(connection: RawConnection): Promise<void>;
     /** Asked before a free connection is handed out; one that is refused is closed. */
     validateConnection(connection: RawConnection): boolean;

@@ -16,6 +16,8 @@ interface ClientOptions {
   now: () => Date;
   hasSessions: boolean;
   spare: SpareConnections;
+  /** Cancels the statement of a connection. */
+  cancel: (connection: RawConnection) => Promise<void>;
 }
 
 interface Statement<T> {
@@ -40,10 +42,11 @@ function nameOf(sql: string): string {
 const parsedStatements = {};
 
 /** A client of knex as services have it, whose statements take place when the scheduler picks them. */
-export function clientOf({ user, current, now, hasSessions, spare }: ClientOptions): typeof MeasuredClient {
+export function clientOf(options: ClientOptions): typeof MeasuredClient {
+  const { user, current, now, hasSessions, spare } = options;
   const sessions = new WeakMap<object, Session>();
-  const atServer = <T>(work: () => Promise<T>) =>
-    user ? user.steps.atServer(work) : (current()?.beside(work) ?? work());
+  const atServer = <T>(work: () => Promise<T>, withdraw?: () => Promise<void>) =>
+    user ? user.steps.atServer(work, withdraw) : (current()?.beside(work) ?? work());
 
   const tellTime = async (session: Session) => {
     const ms = now().getTime();
@@ -51,26 +54,33 @@ export function clientOf({ user, current, now, hasSessions, spare }: ClientOptio
     await session.connection.query(`select set_config('sim.now', '${now().toISOString()}', false)`);
     session.nowMs = ms;
   };
-  const execute = <T>(session: Session, { sql, run }: Statement<T>): Promise<T> =>
+  const execute = <T>(session: Session, { sql, run }: Statement<T>, withdraw?: () => Promise<void>): Promise<T> =>
     atServer(async () => {
       await tellTime(session);
       if (isBegin(sql)) session.isInTransaction = true;
       if (isEnd(sql)) session.isInTransaction = false;
       return run();
-    });
+    }, withdraw);
   /** A write that is a transaction by itself: others can meet its locks before it is committed. */
   const executeAndCommit = async <T>(session: Session, { sql, run }: Statement<T>): Promise<T> => {
     await execute(session, plain(session, 'begin'));
+    const state = { isWithdrawn: false };
+    const withdraw = () => {
+      state.isWithdrawn = true;
+      return options.cancel(session.connection);
+    };
     try {
-      const result = await execute(session, { sql, run });
+      const result = await execute(session, { sql, run }, withdraw);
       // Its client may die meanwhile: the server goes on.
       await user?.process.commitStep(`commit ${briefly(sql)}`).catch(() => undefined);
       await execute(session, plain(session, 'commit'));
       return result;
     } catch (error) {
       await execute(session, plain(session, 'rollback'));
-      throw error;
+      if (!state.isWithdrawn) throw error;
     }
+    await user?.steps.turnToSendAgain();
+    return executeAndCommit(session, { sql, run });
   };
   const inTurn = async <T>(session: Session, statement: Statement<T>): Promise<T> => {
     const { sql } = statement;

@@ -16,6 +16,8 @@ export interface Server extends Servers {
   stream?: () => unknown;
   /** Each connection is a session of its own, so statements within a transaction are steps too. */
   hasSessions: boolean;
+  /** Cancels the statement of a connection that waits for a lock. */
+  cancel: (connection: object) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -102,7 +104,7 @@ function createPool(server: Server, { time, spare, user, current }: PoolOptions)
     url: server.url,
     applicationName: 'simulation',
     poolMax: POOL,
-    client: clientOf({ user, current, now: time.now, hasSessions: server.hasSessions, spare }),
+    client: clientOf({ user, current, now: time.now, hasSessions: server.hasSessions, spare, cancel: server.cancel }),
     // Real time says nothing about a schedule.
     statementTimeoutMs: 0,
     idleInTransactionTimeoutMs: 0,

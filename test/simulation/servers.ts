@@ -26,6 +26,7 @@ export async function startPglite(): Promise<Server> {
     stream: () => new Wire(lite, turns),
     hasSessions: false,
     countBlocked: () => Promise.resolve(turns.waiting()),
+    cancel: () => Promise.resolve(),
     close: () => lite.close(),
   };
 }
@@ -123,6 +124,9 @@ export async function createPostgresDatabase(): Promise<Server> {
       );
       return rows[0]?.blocked ?? 0;
     },
+    cancel: async (connection) => {
+      await server.query('select pg_cancel_backend($1)', [(connection as { processID: number }).processID]);
+    },
     close: async () => {
       await server.query(`drop database if exists ${name} with (force)`);
       await server.end();
@@ -135,6 +139,7 @@ export const noServer: Server = {
   url: '',
   hasSessions: false,
   countBlocked: () => Promise.resolve(0),
+  cancel: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
 const nothing = Object.freeze({}) as unknown as Knex;

@@ -109,13 +109,21 @@ export class Steps {
   /**
    * No other step is taken until the server has answered, or works on nothing but what waits for another session. Then
    * the answer arrives in its turn.
+   * @param withdraw takes it back from the server when it is not the only one that waits
    */
-  async atServer<T>(work: () => Promise<T>): Promise<T> {
+  async atServer<T>(work: () => Promise<T>, withdraw?: () => Promise<void>): Promise<T> {
     try {
-      return await this.#statements.run(work, () => !this.#isFree);
+      return await this.#statements.run(work, () => !this.#isFree, withdraw);
     } finally {
       this.#changes += 1;
     }
+  }
+
+  /** Resolves when a statement that was withdrawn may be sent again. */
+  async turnToSendAgain(): Promise<void> {
+    this.#changes += 1;
+    await this.#statements.turnToSendAgain();
+    this.#changes += 1;
   }
 
   /** As `atServer` for what the schedule itself does there; the answer arrives at once. */
@@ -173,7 +181,7 @@ export class Steps {
       while (this.#scheduler.count() > 0) await this.#scheduler.waitNext(1);
       while (this.#statements.deliver());
       await turn();
-    } while ((this.#statements.running() > 0 || this.#arrived.length > 0) && realNow() < deadline);
+    } while ((!this.#statements.isIdle() || this.#arrived.length > 0) && realNow() < deadline);
   }
 
   #turnOf(name: string, label: string): Promise<void> {
@@ -213,6 +221,8 @@ export class Steps {
 
   async #areServersAtRest(polls: number): Promise<boolean> {
     const running = this.#statements.running();
-    return running === 0 || (polls > 2 && (await this.#options.countBlocked()) === running);
+    if (running === 0) return true;
+    if (polls <= 2 || (await this.#options.countBlocked()) !== running) return false;
+    return !(await this.#statements.withdraw());
   }
 }

@@ -44,7 +44,7 @@ async function costOf({ kind, open, mostBytes = MESSAGE_BYTES }: Bulk, input: Bu
   for (const piece of kind === 'message' ? [messageOf(input, mostBytes)] : piecesOf(input)) {
     try {
       const pending = read(piece, input.length);
-      if (pending !== undefined) await pending;
+      if (pending instanceof Promise) await pending;
     } catch {
       isRefused = true;
     }

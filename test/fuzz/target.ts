@@ -20,7 +20,7 @@ export interface Bulk {
   mostMs: number;
   /**
    * @param stop is aborted behind the last piece
-   * @returns what reads the pieces, each of which begins with the input; it throws to stop
+   * @returns what reads the pieces, each of which begins with the input; it may return a promise, and throws to stop
    */
-  open: (stop: AbortSignal) => (piece: Buffer, inputBytes: number) => void | Promise<void>;
+  open: (stop: AbortSignal) => (piece: Buffer, inputBytes: number) => unknown;
 }

@@ -1,8 +1,8 @@
 import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import type { Launch } from '../../../deploy/local/service-environment.ts';
+import type { Settings } from '../../../deploy/local/settings.ts';
 import type { Link } from './links.ts';
 import type { ReplicaOptions, Store } from './replicas.ts';
-import type { SystemOptions } from './system.ts';
 
 /** A release that runs beside this code. */
 export interface OlderRelease {
@@ -13,8 +13,15 @@ export interface OlderRelease {
   env: NodeJS.ProcessEnv;
 }
 
-export interface LaunchesOptions extends Pick<SystemOptions, 'settings' | 'infrastructure' | 'workDirOf' | 'older'> {
+export interface LaunchesOptions {
+  settings: Settings;
+  infrastructure: Infrastructure;
+  /** Settings of all services. */
   env: NodeJS.ProcessEnv;
+  /** The work folder of a process, unless it is the usual one. */
+  workDirOf: (name: string) => string | undefined;
+  /** What the second process of each service runs from; this checkout when absent. */
+  older?: OlderRelease | undefined;
   /** The addresses of the services to each other. */
   neighbours: Record<string, string>;
 }

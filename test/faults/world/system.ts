@@ -1,6 +1,5 @@
 import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
-import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import { migrate } from '../../../deploy/local/services.ts';
 import { portOf, urlOf } from '../../../deploy/local/settings.ts';
 import type { PortName, Settings } from '../../../deploy/local/settings.ts';
@@ -8,7 +7,7 @@ import type { Backends } from './backends.ts';
 import { startBalancer } from './balancer.ts';
 import type { Balancer } from './balancer.ts';
 import { launchesOf } from './launches.ts';
-import type { OlderRelease } from './launches.ts';
+import type { LaunchesOptions } from './launches.ts';
 import type { Link, Links } from './links.ts';
 import { createReplica, portsOfReplica, services } from './replicas.ts';
 import type { Replica, Service, Store } from './replicas.ts';
@@ -23,24 +22,16 @@ export interface System {
   close: () => Promise<void>;
 }
 
-export interface SystemOptions {
-  settings: Settings;
-  infrastructure: Infrastructure;
+export interface SystemOptions extends Omit<LaunchesOptions, 'neighbours'> {
   links: Links;
-  /** Settings of all services. */
-  env: NodeJS.ProcessEnv;
   /** Puts the address of the real inference service behind that of the whole backend. */
   backendOf: (real: string) => Promise<Backends>;
   random: () => number;
-  /** The work folder of a process, unless it is the usual one. */
-  workDirOf: (name: string) => string | undefined;
   fakeTime: string | undefined;
   /** What processes have in place of the secrets of the copy, from their first start on. */
   secretsOf?: ((replica: Replica) => NodeJS.ProcessEnv) | undefined;
   /** Whether balancers ask processes if they are ready. */
   asksReadiness?: boolean | undefined;
-  /** What the second process of each service runs from; this checkout when absent. */
-  older?: OlderRelease | undefined;
 }
 
 export async function startServices(options: SystemOptions): Promise<System> {

@@ -2,19 +2,23 @@ declare module 'node:_http_common' {
   type Callback = (...values: never[]) => unknown;
 
   /** The parser behind `node:http` (llhttp). */
-  class HTTPParser {
-    static REQUEST: number;
-    static RESPONSE: number;
-    static kOnHeaders: number;
-    static kOnHeadersComplete: number;
-    static kOnBody: number;
-    static kOnMessageComplete: number;
+  interface Parser {
     initialize(type: number, resource: object, maxHeaderBytes: number): void;
     /** The number of bytes read, or what was wrong. */
     execute(bytes: Buffer): number | Error;
     [callback: number]: Callback;
   }
 
-  const common: { HTTPParser: typeof HTTPParser };
+  interface ParserType {
+    new (): Parser;
+    REQUEST: number;
+    RESPONSE: number;
+    kOnHeaders: number;
+    kOnHeadersComplete: number;
+    kOnBody: number;
+    kOnMessageComplete: number;
+  }
+
+  const common: { HTTPParser: ParserType };
   export default common;
 }

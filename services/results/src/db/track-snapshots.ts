@@ -5,7 +5,8 @@ import type { TaskOfDay } from './deleted-tasks.ts';
 
 const TABLE = 'track_snapshots';
 
-interface SnapshotRow {
+/** An image of a track as its row says it. */
+export interface SnapshotRow {
   track_id: string;
   attempt: number;
   n: number;
@@ -18,7 +19,7 @@ interface SnapshotRow {
   stored_at: Date;
 }
 
-const COLUMNS = [
+export const SNAPSHOT_COLUMNS = [
   'track_id',
   'attempt',
   'n',
@@ -31,7 +32,7 @@ const COLUMNS = [
   'stored_at',
 ] as const;
 
-const toStored = (row: SnapshotRow): StoredSnapshot => ({
+export const toStored = (row: SnapshotRow): StoredSnapshot => ({
   trackId: row.track_id,
   attempt: row.attempt,
   n: row.n,
@@ -48,7 +49,7 @@ const toStored = (row: SnapshotRow): StoredSnapshot => ({
 export async function snapshotsOf(db: Knex, taskId: string, trackIds: string[]): Promise<Map<string, StoredSnapshot>> {
   if (trackIds.length === 0) return new Map();
   const { rows } = await db.raw<{ rows: SnapshotRow[] }>(
-    `select ${COLUMNS.join(', ')} from track_snapshots where task_id = :taskId and track_id = any(:trackIds::text[])`,
+    `select ${SNAPSHOT_COLUMNS.join(', ')} from track_snapshots where task_id = :taskId and track_id = any(:trackIds::text[])`,
     { taskId, trackIds },
   );
   return new Map(rows.map((row) => [row.track_id, toStored(row)]));
@@ -62,7 +63,7 @@ export async function lockSnapshot(
   const row = await tx(TABLE)
     .where({ task_id: taskId, track_id: trackId })
     .forUpdate()
-    .first<SnapshotRow | undefined>(...COLUMNS);
+    .first<SnapshotRow | undefined>(...SNAPSHOT_COLUMNS);
   return row && toStored(row);
 }
 

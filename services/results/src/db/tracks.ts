@@ -4,6 +4,9 @@ import type { Span } from '../domain/fold/coverage.ts';
 import type { BegunTrack } from '../domain/fold/minutes.ts';
 import type { TrackFacts } from '../domain/fold/tracks.ts';
 import type { TrackQuery } from '../domain/track-query.ts';
+import type { StoredSnapshot } from '../domain/track-snapshot.ts';
+import { SNAPSHOT_COLUMNS, toStored } from './track-snapshots.ts';
+import type { SnapshotRow } from './track-snapshots.ts';
 
 interface TaskOfDay {
   day: string;
@@ -70,13 +73,14 @@ export async function saveTracks(tx: Knex.Transaction, task: TaskOfDay, tracks: 
 
 /** Tracks that last longer are found by an index of their own when their beginning is far back. */
 const LONG_MS = 600_000;
-/** Stored tracks that a query asks for, and those of which more is known. */
+/** Stored tracks that a query asks for, those of which more is known, and the image of each. */
 export interface FoundTracks {
   page: TrackFacts[];
   own: TrackFacts[];
+  images: Map<string, StoredSnapshot | undefined>;
 }
 
-/** The next stored tracks that a query asks for without those of `own`, in its order; and those of `own`. */
+/** The next stored tracks that a query asks for without those of `own`, in any order; and those of `own`. */
 export async function findTracks(
   db: Knex,
   task: TaskOfDay,
@@ -127,12 +131,24 @@ export async function findTracks(
       where ${wanted.join(' and ')} ${order} limit :limit`;
   const ofOwn = `select ${COLUMNS}, true from tracks
       where day = :day and task_id = :taskId and track_id = any(:own::text[])`;
-  const { rows } = await db.raw<{ rows: (TrackRow & { isOwn: boolean })[] }>(
-    own.length === 0 ? page : `(${page}) union all (${ofOwn})`,
+  return readWithImages(db, own.length === 0 ? page : `(${page}) union all (${ofOwn})`, values);
+}
+
+type FoundRow = TrackRow & { isOwn: boolean } & (SnapshotRow | { track_id: null });
+
+/** Reads the rows of `tracks`, SQL that tells which of them are own, each with its image. */
+async function readWithImages(db: Knex, tracks: string, values: { taskId: string }): Promise<FoundTracks> {
+  const { rows } = await db.raw<{ rows: FoundRow[] }>(
+    `select found.*, ${SNAPSHOT_COLUMNS.map((column) => `s.${column}`).join(', ')} from (${tracks}) as found
+       left join track_snapshots as s on s.task_id = :taskId and s.track_id = "trackId" collate "default"`,
     values,
   );
-  const found: FoundTracks = { page: [], own: [] };
-  for (const { isOwn, ...row } of rows) (isOwn ? found.own : found.page).push(ofRow(row));
+  const found: FoundTracks = { page: [], own: [], images: new Map() };
+  for (const row of rows) {
+    const { trackId, label, frames, changed, facts } = row;
+    (row.isOwn ? found.own : found.page).push(ofRow({ trackId, label, frames, changed, facts }));
+    found.images.set(trackId, row.track_id === null ? undefined : toStored(row));
+  }
   return found;
 }
 

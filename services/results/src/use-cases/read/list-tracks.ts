@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { coverageOfFold } from '../../db/timeline-hours.ts';
 import { snapshotsOf } from '../../db/track-snapshots.ts';
 import { findTracks } from '../../db/tracks.ts';
+import type { FoundTracks } from '../../db/tracks.ts';
 import { decodeMinutes } from '../../domain/fold/hour-codec.ts';
 import { copyOf, hourOf, mergeMinute } from '../../domain/fold/minutes.ts';
 import type { Minute } from '../../domain/fold/minutes.ts';
@@ -49,20 +50,20 @@ export async function listTracks(
   const query: TrackQuery = { ...asked, after, threshold, minScore: asked.minScore ?? threshold };
   const isComplete = task.is_complete || task.is_long_over;
   const limit = asked.limit + 1;
-  let stored: TrackFacts[] = [];
+  let stored: FoundTracks = { page: [], own: [], images: new Map() };
   const readRows = async (db: Knex, ofDay: { day: string; taskId: string }, own: string[]) => {
-    const rows = await findTracks(db, ofDay, { query, limit, own });
-    stored = rows.page;
-    return rows.own;
+    stored = await findTracks(db, ofDay, { query, limit, own });
+    return stored.own;
   };
   const show = async (view: FoldView, db: Knex): Promise<TrackList> => {
     // Changes come in the order of storing, which is known when every frame was read.
     const isReadable = view.isWhole || query.order !== 'changed';
-    const found = isReadable ? pageOf(stored, { task, view, query, limit }) : [];
+    const found = isReadable ? pageOf(stored.page, { task, view, query, limit }) : [];
     const page = found.slice(0, asked.limit);
     const hasMore = found.length > asked.limit;
     const now = nowOf(view, isComplete);
-    const shown = await showTracks(db, { ...shownOf(deps, task), taskId, view, now, tracks: page });
+    const { images } = stored;
+    const shown = await showTracks(db, { ...shownOf(deps, task), taskId, view, now, tracks: page, images });
     const items = asked.state === undefined ? shown : shown.filter((one) => stateOf(one) === asked.state);
     const encode = (key: TrackKey) => deps.trackCursors.encode(taskId, query.order, key);
     const last = page.at(-1);
@@ -143,7 +144,11 @@ interface ShowOptions {
   view: FoldView;
   now: TaskNow;
   tracks: TrackFacts[];
+  /** Of tracks whose images were read with them. */
+  images?: ReadonlyMap<string, StoredSnapshot | undefined>;
 }
+
+const NO_IMAGES: ReadonlyMap<string, StoredSnapshot | undefined> = new Map();
 
 export const shownOf = ({ settings }: Pick<Deps, 'settings'>, task: ReadableTask) => ({
   task,
@@ -152,15 +157,15 @@ export const shownOf = ({ settings }: Pick<Deps, 'settings'>, task: ReadableTask
 
 /** Tracks with what ended them, and with the state of their images. */
 export async function showTracks(db: Knex, options: ShowOptions): Promise<ShownTrack[]> {
-  const { taskId, view, now, tracks } = options;
+  const { taskId, view, now, tracks, images: known = NO_IMAGES } = options;
   const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap((track) => minutesBehind(track, now)));
   const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
   const hours = [...new Set([...wanted].map(hourOf))];
-  const ids = tracks.map(({ trackId }) => trackId);
+  const others = tracks.map(({ trackId }) => trackId).filter((id) => !known.has(id));
   // The hours are the last rows of the fold that are read.
   const [coverage, images] = await Promise.all([
     coverageOfFold(db, { day: view.day, taskId }, hours),
-    snapshotsOf(db, taskId, ids),
+    snapshotsOf(db, taskId, others),
   ]);
   view.noteRevision(coverage.revision);
   for (const hour of coverage.hours)
@@ -169,7 +174,7 @@ export async function showTracks(db: Knex, options: ShowOptions): Promise<ShownT
   return tracks.map((track) => ({
     ...track,
     endedBy: isActive(track, now) ? undefined : endOf(track, now, minutes),
-    snapshot: imageOf(track, images.get(track.trackId), options),
+    snapshot: imageOf(track, known.get(track.trackId) ?? images.get(track.trackId), options),
   }));
 }
 

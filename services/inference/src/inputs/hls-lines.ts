@@ -22,6 +22,8 @@ const TAG = new RegExp(`^#(${TAGS.join('|')})(?::(.*)|)$`, 's');
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
 /** RFC 8216, 4.2. A blank behind the comma is common. */
 const ATTRIBUTE = /([A-Z0-9-]+)=("[^"]*"|[^",\s]+)(?:, *|$)/y;
+const SIZES = /RESOLUTION\s*=([^,]*)/g;
+const SIZE = /^\d{1,5}x\d{1,5}$/;
 const VECTOR = /^0x[0-9a-f]{32}$/i;
 
 interface Line {
@@ -67,11 +69,15 @@ function withoutRest(lines: readonly Line[]): Line[] {
 /** Each variant is followed by its address. */
 function checkVariants(lines: readonly Line[]): void {
   let variants = 0;
-  for (const [index, { tag }] of lines.entries()) {
+  for (const [index, { tag, value }] of lines.entries()) {
     const isBehindVariant = lines[index - 1]?.tag === VARIANT;
     if ((tag === undefined) !== isBehindVariant) refuse();
     if (tag !== undefined && [...OF_ONE_PIECE, ...OF_ALL_PIECES].includes(tag)) refuse();
-    if (tag === VARIANT) variants += 1;
+    if (tag !== VARIANT) continue;
+    // Readers take different numbers from what is no size, or the first or last of two.
+    const sizes = [...value.matchAll(SIZES)].map(([, size = '']) => size);
+    if (sizes.length > 1 || !sizes.every((size) => SIZE.test(size))) refuse();
+    variants += 1;
   }
   if (variants > MAX_VARIANTS || lines.at(-1)?.tag === VARIANT) refuse();
 }

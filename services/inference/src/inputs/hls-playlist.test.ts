@@ -88,6 +88,8 @@ test.each([
   ['without its first line', `#EXT-X-TARGETDURATION:2\n${PIECE}`],
   ['of variants and pieces', `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nb.m3u8\n#EXT-X-TARGETDURATION:2\n${PIECE}`],
   ['with a variant without an address', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n'],
+  ['of a variant of no size', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=M-[400x520\nb.m3u8\n'],
+  ['of a variant of two sizes', '#EXTM3U\n#EXT-X-STREAM-INF:RESOLUTION=640x360,RESOLUTION=1x1\nb.m3u8\n'],
   ['with an address without a variant', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8\nb.m3u8\n'],
   ['with a piece without a duration', `${HEAD}#EXT-X-KEY:METHOD=NONE\na.ts\n`],
   ['with two first numbers', `${HEAD}#EXT-X-MEDIA-SEQUENCE:1\n#EXT-X-MEDIA-SEQUENCE:9\n${PIECE}`],

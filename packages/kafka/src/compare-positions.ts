@@ -1,6 +1,4 @@
-import type { KafkaClient } from './kafka.ts';
-import type { Places } from './places.ts';
-import { readPositions } from './positions.ts';
+import { insertBeginnings, positionKey, readPositions } from './positions.ts';
 import { beginningOf, beginsAnew, rewind } from './progress.ts';
 import type { ProgressDeps } from './progress.ts';
 
@@ -10,7 +8,7 @@ import type { ProgressDeps } from './progress.ts';
  */
 export async function comparePositions(deps: ProgressDeps): Promise<void> {
   const { db, kafka, groupId, places } = deps;
-  await learnWhereTheyBegin(kafka, groupId, places);
+  await beginPartitions(deps);
   const before = new Map([...places.all()].map(([key, { leftOff }]) => [key, leftOff]));
   const rows = await readPositions(db, kafka.nameOf(groupId));
   for (const [key, place] of places.all()) {
@@ -26,19 +24,30 @@ export async function comparePositions(deps: ProgressDeps): Promise<void> {
   }
 }
 
-/** A partition from which nothing came yet goes on where the group committed. */
-async function learnWhereTheyBegin({ kafka, nameOf }: KafkaClient, groupId: string, places: Places): Promise<void> {
+/**
+ * A partition from which nothing came yet goes on where the group committed, or begins at its earliest record. Its row
+ * says so from now on: without one in it, a database that is set back could not tell what it has to read again.
+ */
+async function beginPartitions({ db, kafka, groupId, places, rebuilds = false }: ProgressDeps): Promise<void> {
   const unknown = places.unknown();
   if (unknown.length === 0) return;
-  const admin = kafka.admin();
+  const admin = kafka.kafka.admin();
   await admin.connect();
   try {
     const topics = [...new Set(unknown.map(({ topic }) => topic))];
-    const committed = await admin.fetchOffsets({ groupId: nameOf(groupId), topics });
-    for (const { topic, partition } of unknown) {
+    const committed = await admin.fetchOffsets({ groupId: kafka.nameOf(groupId), topics });
+    const lows = new Map<string, bigint>();
+    for (const topic of topics)
+      for (const { partition, low } of await admin.fetchTopicOffsets(topic))
+        lows.set(positionKey({ topic, partition }), BigInt(low));
+    const begun = unknown.map(({ topic, partition }) => {
       const offsets = committed.find((one) => one.topic === topic)?.partitions;
-      places.learn({ topic, partition }, BigInt(offsets?.find((one) => one.partition === partition)?.offset ?? -1));
-    }
+      const offset = BigInt(offsets?.find((one) => one.partition === partition)?.offset ?? -1);
+      const low = lows.get(positionKey({ topic, partition })) ?? 0n;
+      return { topic, partition, committed: offset, next: rebuilds || offset < low ? low : offset };
+    });
+    await insertBeginnings(db, kafka.nameOf(groupId), begun);
+    for (const { topic, partition, committed: offset } of begun) places.learn({ topic, partition }, offset);
   } finally {
     await admin.disconnect();
   }

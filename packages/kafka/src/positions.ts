@@ -132,6 +132,26 @@ async function insert(tx: Knex.Transaction, position: Position, span: Span): Pro
   return result.rowCount === 1;
 }
 
+/** Stores where partitions begin that have no row. */
+export async function insertBeginnings(
+  db: Knex,
+  consumer: string,
+  begun: readonly (Partition & { next: bigint })[],
+): Promise<void> {
+  await db.raw(
+    `insert into consumer_positions (consumer, topic, partition, next_offset)
+     select :consumer, topic, partition, next
+       from unnest(:topics::text[], :partitions::int[], :offsets::bigint[]) as begun (topic, partition, next)
+     on conflict do nothing`,
+    {
+      consumer,
+      topics: begun.map(({ topic }) => topic),
+      partitions: begun.map(({ partition }) => partition),
+      offsets: begun.map(({ next }) => String(next)),
+    },
+  );
+}
+
 const columnsOf = ({ from, next, epochs }: Span) => ({
   from: String(from),
   next: String(next),

@@ -370,27 +370,6 @@ test('tells the handler of a batch which records it reads again', async () => {
   expect(handled).toEqual({ first: [...upTo(8), 9, 10], again: upTo(8, 5) });
 });
 
-test('reads again what came to an idle partition after the copy that its database was set back to', async () => {
-  const begin = () => {
-    const consumer = kinds.single(200);
-    consumers.push(consumer);
-    consumer.start();
-    return consumer;
-  };
-  begin();
-  // Nothing has come yet, and the row says so.
-  await until(async () => (await row()) === 0);
-  const setBack = await rememberTables(database.db, ['effects', 'consumer_positions']);
-  await publish(upTo(3));
-  await until(async () => (await effects()).length === 3);
-  await stopConsumers();
-  await setBack();
-  expect(await effects()).toEqual([]);
-  begin();
-  await until(async () => (await effects()).length === 3);
-  expect(await row()).toBe(3);
-});
-
 test('hands on records from the earliest one when its database is empty and can be made again', async () => {
   const begin = (options: { rebuilds?: boolean; compareMs?: number } = {}) => {
     const consumer = kinds.single(600_000, options);

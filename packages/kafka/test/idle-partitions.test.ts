@@ -5,11 +5,11 @@ import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import type { EventConsumer } from '../src/consumer.ts';
 import { createConsumer } from '../src/consumer.ts';
-import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
 import { createProducer } from '../src/producer.ts';
 import { on } from '../src/subscription.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
+import { effectsMigrations } from './support/effects.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
 const PARTITIONS = 3;
@@ -19,15 +19,7 @@ const consumers: EventConsumer[] = [];
 
 beforeAll(async () => {
   kafka = await testKafka({ topics: [topic], partitions: PARTITIONS });
-  database = await createTestDatabase([
-    positionsMigration,
-    positionEpochsMigration,
-    {
-      name: 'effects',
-      up: (db) => db.raw('create table effects (version int not null)'),
-      down: (db) => db.raw('drop table effects'),
-    },
-  ]);
+  database = await createTestDatabase(effectsMigrations);
 });
 const stopConsumers = () => Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
 afterEach(stopConsumers);

@@ -6,7 +6,6 @@ import { createConsumer } from '../src/consumer.ts';
 import { listDlq } from '../src/dlq.ts';
 import { createKafka } from '../src/kafka.ts';
 import type { KafkaClient } from '../src/kafka.ts';
-import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
 import { createProducer } from '../src/producer.ts';
 import type { EventProducer } from '../src/producer.ts';
 import type { EffectTransaction } from '../src/progress.ts';
@@ -19,6 +18,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { atBroker, removeRecordsBelow } from './support/at-broker.ts';
+import { effectsMigrations } from './support/effects.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
 const metrics = testMetrics();
@@ -31,15 +31,7 @@ let lines: { level: string; msg: string; from?: string; to?: string; row?: strin
 const consumers: EventConsumer[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase([
-    positionsMigration,
-    positionEpochsMigration,
-    {
-      name: 'effects',
-      up: (db) => db.raw('create table effects (version int not null)'),
-      down: (db) => db.raw('drop table effects'),
-    },
-  ]);
+  database = await createTestDatabase(effectsMigrations);
 });
 beforeEach(async () => {
   await database.db.raw('truncate effects, consumer_positions');

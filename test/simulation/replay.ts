@@ -1,7 +1,7 @@
 /**
  * Plays the schedules SEEDS=from,to of the world ONLY one after the other in this process, downwards when `from` is
- * larger, and prints one line for each: its seed, what became of it and its steps. The line of a seed has to be the same
- * whichever schedules came before it.
+ * larger, and prints one line for each: its seed, what became of it and its steps. The line of a seed has to be the
+ * same whichever schedules came before it.
  */
 import { openPlayer } from './explore.ts';
 import { replaceTime } from './virtual-time.ts';

@@ -87,7 +87,18 @@ export function createEventConsumer(
     passTogether: (parts, work) => passTogether(progress(), parts, work),
     progressed,
   });
-  const supervisor = createSupervisor({ kafka, groupId, topics, features, signals, places, onFatal, run });
+  const supervisor = createSupervisor({
+    kafka,
+    groupId,
+    topics,
+    features,
+    signals,
+    places,
+    // Partitions without a row get theirs at once: whatever is backed up from now on holds it.
+    onAssigned: () => comparer.wake(),
+    onFatal,
+    run,
+  });
   const comparer = createPoller({
     name: `positions of ${groupId}`,
     intervalMs: compareMs,

@@ -23,6 +23,8 @@ export interface SuperviseOptions {
   signals: ConsumerSignals;
   /** Receives every batch and every assignment. */
   places: Places;
+  /** Called whenever the group has given this member its partitions. */
+  onAssigned?: () => void;
   /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
   onFatal: (error: Error) => void;
   /**
@@ -72,6 +74,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     state.joined = true;
     places.assigned(payload.memberAssignment);
     signals.joined(withoutPrefix(options, payload.memberAssignment));
+    options.onAssigned?.();
     onJoined();
   });
   consumer.on('consumer.crash', ({ payload }) => {

@@ -7,9 +7,9 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { delimiter, dirname, join, relative } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { mkdirSync, rmSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';
 import { isAlive } from '../deploy/local/lock.ts';
 import { readEnvFile } from '../deploy/local/secrets.ts';
@@ -17,6 +17,7 @@ import { readSettings, root } from '../deploy/local/settings.ts';
 import { becomesTrue } from '../deploy/local/wait.ts';
 import { checkPages, freshnessLines } from './release/stale-pages.ts';
 import { installNeeds } from './test-needs.ts';
+import { readCounts } from './test-results.ts';
 import { resultsOf, steps } from './test-steps.ts';
 import type { Step } from './test-steps.ts';
 
@@ -104,14 +105,17 @@ async function runStep(step: Step): Promise<void> {
   rmSync(results, { force: true });
   if (step.needs === 'own system') run.ownSystems.add(join(readSettings().localDir, step.name));
   const prepared = await prepare(step.needs);
-  const exitCode = prepared === 0 ? await execute(step.command, { ...process.env, ...testVariables() }) : prepared;
+  const lastLines: string[] = [];
+  const env = { ...process.env, ...testVariables() };
+  const exitCode = prepared === 0 ? await execute(step.command, env, step.isStatic && lastLines) : prepared;
   const counts = readCounts(results);
   outcome.passed += counts.passed;
   outcome.skipped += counts.skipped.length;
   for (const name of counts.skipped) console.log(`skipped      ${name}`);
   // A check that is no test run, or a run that never began, counts as one.
   outcome.failed += counts.failed || (exitCode === 0 ? 0 : 1);
-  if (exitCode !== 0 && counts.failedNames.length === 0) outcome.failedNames.push(`the step ${step.name}`);
+  if (exitCode !== 0 && counts.failedNames.length === 0)
+    outcome.failedNames.push([`the step ${step.name}`, ...lastLines].join(' | ').slice(0, 1000));
   else outcome.failedNames.push(...counts.failedNames);
   outcome.exitCode ||= exitCode;
   console.log(
@@ -150,10 +154,21 @@ function localCommand(...args: string[]): string[] {
   return [process.execPath, ...nodeFlags, 'deploy/local/main.ts', ...args];
 }
 
-async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv): Promise<number> {
+/** With `lastLines`, those that the program writes last are kept there as well. */
+async function execute(
+  [command = '', ...args]: string[],
+  env: NodeJS.ProcessEnv,
+  lastLines?: string[] | false,
+): Promise<number> {
   const path = [join(root, 'node_modules/.bin'), env['PATH']].join(delimiter);
   // A process group of its own, so that a step ends with all its workers, and Ctrl-C reaches it through here only.
-  const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit', detached: true });
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...env, PATH: path },
+    stdio: lastLines ? ['inherit', 'pipe', 'pipe'] : 'inherit',
+    detached: true,
+  });
+  if (lastLines) keepLast(child, lastLines);
   current.add(child);
   const limit = setTimeout(() => {
     console.log(`(no end after ${LIMIT_MS / 60_000} minutes: stopped)`);
@@ -167,6 +182,21 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
   current.delete(child);
   await sweep(child);
   return exitCode;
+}
+
+/** The end of the output is often all that is kept of a run, so the last lines of a failed check stand there too. */
+function keepLast(child: ChildProcess, lines: string[]): void {
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ] as const) {
+    from?.pipe(to, { end: false });
+    if (from)
+      createInterface(from).on('line', (line) => {
+        if (line.trim() !== '') lines.push(line.trim());
+        if (lines.length > 6) lines.shift();
+      });
+  }
 }
 
 /**
@@ -191,50 +221,6 @@ function endGroup({ pid }: ChildProcess): void {
   };
   send('SIGTERM');
   setTimeout(() => send('SIGKILL'), 15_000).unref();
-}
-
-interface Report {
-  numPassedTests?: number;
-  numFailedTests?: number;
-  numRuntimeErrorTestSuites?: number;
-  testResults?: { name: string; status: string; assertionResults: TestResult[] }[];
-}
-
-interface TestResult {
-  status: string;
-  fullName: string;
-  failureMessages?: string[];
-}
-
-interface Counts {
-  passed: number;
-  failed: number;
-  /** Names of tests, or of files that did not run. */
-  failedNames: string[];
-  /** A skipped test says in its name what it needs. */
-  skipped: string[];
-}
-
-function readCounts(file: string): Counts {
-  const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : {};
-  const files = report.testResults ?? [];
-  const withStatus = (wanted: string) =>
-    files.flatMap(({ assertionResults }) => assertionResults.filter(({ status }) => status === wanted));
-  const notRun = files.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0);
-  return {
-    passed: report.numPassedTests ?? 0,
-    failed: (report.numFailedTests ?? 0) + (report.numRuntimeErrorTestSuites ?? 0),
-    failedNames: [...withStatus('failed').map(nameAndReason), ...notRun.map(({ name }) => relative(root, name))],
-    skipped: withStatus('pending').map(({ fullName }) => fullName),
-  };
-}
-
-/** The end of the output is often all that is kept, so the reason stands beside the name. */
-function nameAndReason({ fullName, failureMessages: [message = ''] = [] }: TestResult): string {
-  const lines = stripVTControlCharacters(message).split('\n');
-  const place = lines.find((line) => line.includes('.test.ts:'))?.match(/[\w-]+\.test\.ts:\d+/)?.[0];
-  const reason = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('at '));
-  return [fullName, place, ...reason.slice(0, 4)].join(' | ').slice(0, 600);
 }
 
 function testVariables(): Record<string, string> {

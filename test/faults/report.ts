@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeCounts } from '../../scripts/test-results.ts';
 import { recordOf, recordText } from '../../scripts/release/record.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { faults as allFaults } from './nemesis/nemesis.ts';
@@ -41,8 +42,11 @@ export function writeReport(run: Run, countsFile?: string): boolean {
   }
   const broken = run.verdicts.filter(({ breaches }) => breaches.length > 0);
   console.log(`${run.verdicts.length - broken.length} passed, ${broken.length} failed`);
-  const counts = { numPassedTests: run.verdicts.length - broken.length, numFailedTests: broken.length };
-  if (countsFile) writeFileSync(countsFile, JSON.stringify(counts));
+  if (countsFile)
+    writeCounts(
+      countsFile,
+      run.verdicts.map(({ id, says, breaches }) => ({ name: `faults ${id}: ${says}`, reasons: breaches })),
+    );
   if (process.env['REPORT']) {
     const page = readFileSync(file, 'utf8');
     writeFileSync(file, run.alone === undefined ? document(run) + keptOf(page) : withOutage(page, run));

@@ -3,9 +3,9 @@
  * `TARGET=sdp` for one parser, `SEED=1` to begin as a run before did, `KEEP=1` to keep what was learnt with the
  * sources, `REPORT=1` to keep the figures for docs/security.md. An argument names a file for the counts.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../../deploy/local/settings.ts';
+import { writeCounts } from '../../scripts/test-results.ts';
 import { recordRun } from './last-run.ts';
 import type { ApiFigures, ParserFigures } from './last-run.ts';
 import { fuzzParsers } from './parsers.ts';
@@ -41,14 +41,21 @@ async function askApis(forSeconds: number): Promise<ApiFigures[]> {
 function tell(ofParsers: readonly ParserFigures[], ofApis: readonly ApiFigures[]): boolean {
   const inputs = ofParsers.reduce((sum, figures) => sum + figures.inputs, 0);
   const requests = ofApis.reduce((sum, figures) => sum + figures.requests, 0);
-  const dirty = [...ofParsers, ...ofApis].filter((figures) => {
-    const ofApi = 'serverErrors' in figures ? figures.serverErrors + figures.innerHits : 0;
-    return figures.findings + ofApi > 0;
-  });
-  console.log(
-    `fuzz       ${inputs} inputs and ${requests} requests; findings in ${dirty.length} of ${ofParsers.length + ofApis.length}`,
-  );
-  const counts = { numPassedTests: ofParsers.length + ofApis.length - dirty.length, numFailedTests: dirty.length };
-  if (process.argv[2]) writeFileSync(process.argv[2], JSON.stringify(counts));
+  const checks = [
+    ...ofParsers.map(({ target, findings }) => ({ name: `fuzz target ${target}`, found: { findings } })),
+    ...ofApis.map(({ api, ...found }) => ({ name: `${api} API`, found: faultsOf(found) })),
+  ].map(({ name, found }) => ({ name, reasons: reasonsOf(found) }));
+  const dirty = checks.filter(({ reasons }) => reasons.length > 0);
+  console.log(`fuzz       ${inputs} inputs and ${requests} requests; findings in ${dirty.length} of ${checks.length}`);
+  if (process.argv[2]) writeCounts(process.argv[2], checks);
   return dirty.length === 0;
+}
+
+function faultsOf({ findings, serverErrors, innerHits }: Omit<ApiFigures, 'api'>): Record<string, number> {
+  return { findings, 'answers from 500 on': serverErrors, 'connections to inner addresses': innerHits };
+}
+
+function reasonsOf(found: Record<string, number>): string[] {
+  const some = Object.entries(found).filter(([, times]) => times > 0);
+  return some.map(([what, times]) => `${times} ${what}`);
 }

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeCounts } from '../../scripts/test-results.ts';
 import { writeSection } from '../../scripts/release/written-section.ts';
 import type { Failure } from './requests.ts';
 
@@ -41,11 +41,14 @@ export function tell({ rotated, verdicts, facts }: Outcome, countsFile?: string)
   for (const fact of facts) console.log(`         ${fact}`);
   const broken = rotated.filter(({ failures, stillOpen }) => failures.length + stillOpen.length > 0).length;
   const breached = verdicts.filter(({ breaches }) => breaches.length > 0).length;
-  const counts = {
-    numPassedTests: rotated.length + verdicts.length - broken - breached,
-    numFailedTests: broken + breached,
-  };
-  if (countsFile) writeFileSync(countsFile, JSON.stringify(counts));
+  if (countsFile)
+    writeCounts(countsFile, [
+      ...rotated.map(({ name, failures, stillOpen }) => ({
+        name,
+        reasons: [...failures.map(({ says }) => says), ...stillOpen],
+      })),
+      ...verdicts.map(({ id, says, breaches }) => ({ name: `${id}: ${says}`, reasons: breaches })),
+    ]);
   if (process.env['REPORT']) record({ rotated, verdicts, facts });
   return broken + breached > 0;
 }

@@ -48,9 +48,10 @@ export async function claimDueTasks(
 
 /**
  * Whether a task is due for some time, in SQL that an index answers. Many that become due one by one are asked about
- * together.
+ * together; a stop that a dead replica left is asked about at once, because a caller waits for it.
  */
-export const ANY_DUE = `exists (select from tasks where check_at <= now() - interval '1.5 seconds')`;
+export const ANY_DUE = `exists (
+  select from tasks where check_at <= now() and (status = 'stopping' or check_at <= now() - interval '1.5 seconds'))`;
 
 /** A task whose job runs, and what the backend said about it. */
 export interface QuietTask {

@@ -41,7 +41,7 @@ beside: packages ## run the last release beside this code, each half old once, t
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
 	@$(TEST) rotate
 
-rehearse-restore: packages ## restore each database alone, to an older and to an empty copy; the bucket has to keep what it held: ONLY=service,service
+rehearse-restore: packages ## restore each database alone, to an older and to an empty copy, and all at once; the bucket has to keep what it held: ONLY=service,service or ONLY=all
 	@$(NODE) test/restore/run.ts
 
 why: packages ## make timeouts happen and tell each from its trace: ONLY=name REPORT=1 PICTURE=1

@@ -1,7 +1,8 @@
 /**
  * `make rehearse-restore`: restores each database alone, to an older copy and to an empty one, while everything else
- * goes on, as docs/restore.md says. Exit code 1 when an object that the bucket held is gone, or the system does not
- * serve. `ONLY=tasks,results` restores the databases of some services.
+ * goes on, and all at once to one instant, as docs/restore.md says. Exit code 1 when an object that the bucket held is
+ * gone, or the system does not serve. `ONLY=tasks,results` restores the databases of some services, `ONLY=all` all at
+ * once.
  */
 import { giveIdleConnectionsUp } from '@vision/shared/testing/idle-fetch';
 import { serviceNames } from '../../deploy/local/service-environment.ts';
@@ -24,6 +25,7 @@ try {
   const { rehearse } = await import('./rehearsal.ts');
   for await (const { says, found } of rehearse(system, {
     services: serviceNames.filter((name) => only.length === 0 || only.includes(name)),
+    allAtOnce: only.length === 0 || only.includes('all'),
     say,
   })) {
     drills += 1;

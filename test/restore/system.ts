@@ -16,6 +16,8 @@ import type { Sample } from '../support/metrics.ts';
 import { createCopies } from './copies.ts';
 import type { Copies } from './copies.ts';
 import { settings } from './settings.ts';
+import { createVisionctl } from './visionctl.ts';
+import type { Visionctl } from './visionctl.ts';
 
 /** A whole system of its own, whose databases can be set back one by one. */
 export interface RestoreSystem {
@@ -24,8 +26,9 @@ export interface RestoreSystem {
   adminToken: string;
   copies: Copies;
   stop: (service: ServiceName) => Promise<void>;
-  /** Migrates and starts what does not run. */
-  start: () => Promise<void>;
+  /** Migrates and starts what does not run of these, or of all. */
+  start: (services?: readonly ServiceName[]) => Promise<void>;
+  visionctl: Visionctl;
   /** What the bucket holds for callers. */
   objects: () => Promise<string[]>;
   metrics: (service: ServiceName) => Promise<Sample[]>;
@@ -42,8 +45,8 @@ export async function startRestoreSystem(): Promise<RestoreSystem> {
   const infrastructure = await bringUpForRun(copy);
   const store = createObjectStore(infrastructure.objectStore);
   const launch = { settings: copy, infrastructure, env: { ...process.env, ...settings }, hastened: true };
-  const start = async () => {
-    await ensureServices(launch, serviceNames);
+  const start = async (services: readonly ServiceName[] = serviceNames) => {
+    await ensureServices(launch, services);
   };
   try {
     await start();
@@ -58,6 +61,11 @@ export async function startRestoreSystem(): Promise<RestoreSystem> {
     copies: createCopies(infrastructure.databaseUrl, join(copy.localDir, 'copies')),
     stop: (service) => stopOne(copy, service),
     start,
+    visionctl: createVisionctl({
+      ADMIN_URL: urlOf(copy, 'admin'),
+      ADMIN_TOKEN: infrastructure.secrets.ADMIN_TOKEN,
+      VISION_LOCAL_DIR: copy.localDir,
+    }),
     objects: async () => {
       const keys: string[] = [];
       for (const kind of ['videos/', 'pictures/', 'segments/'])

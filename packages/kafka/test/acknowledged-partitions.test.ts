@@ -79,3 +79,30 @@ test('refuses events for a partition that the topic does not have', async () => 
   await producer.publishBatch([frame('a', 0)]);
   expect((await recordsByPartition())[0]).toBe(before + 1);
 });
+
+test('an answer that leaves a partition out acknowledges nothing', async () => {
+  const { kafka: real } = kafka.client;
+  // kafkajs forgets a partition whose leader moves between two tries; the broker's own answer is cut to that.
+  const forgetful = Object.create(real, {
+    producer: {
+      value: (...config: Parameters<typeof real.producer>) => {
+        const made = real.producer(...config);
+        const sendBatch: typeof made.sendBatch = async (batch) => {
+          const answer = await made.sendBatch(batch);
+          return answer.filter(({ partition }) => partition !== 1);
+        };
+        return { ...made, sendBatch };
+      },
+    },
+  }) as typeof real;
+  const other = createProducer({ ...kafka.client, kafka: forgetful });
+  try {
+    await other.publishBatch([frame('a', 0)]);
+    await expect(other.publishBatch([frame('a', 0), frame('b', 1)])).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'kafka_unavailable',
+    });
+  } finally {
+    await other.stop();
+  }
+});

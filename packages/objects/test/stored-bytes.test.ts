@@ -7,9 +7,11 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, expect, test } from '@jest/globals';
 import { createObjectStore } from '../src/object-store.ts';
 import type { ObjectStore } from '../src/object-store.ts';
+import { PART_BYTES } from '../src/uploads.ts';
 
 const body = randomBytes(1_000);
 /** Far more than the buffers of a connection hold. */
@@ -57,6 +59,23 @@ test('a buffer goes with its checksums, and an answer that confirms it needs no 
   expect(asked).toHaveLength(1);
   expect(asked[0]?.headers['content-md5']).toBe(md5Of(body, 'base64'));
   expect(asked[0]?.headers['x-amz-checksum-crc32']).toHaveLength(8);
+});
+
+test('each part of a stream goes with its checksum', async () => {
+  const parts: unknown[] = [];
+  const store = await scripted((req, res) => {
+    req.resume().once('end', () => {
+      if (req.method === 'PUT') parts.push(req.headers['content-md5']);
+      const about = '<Location>vision/video</Location><Bucket>vision</Bucket><Key>video</Key>';
+      const begun = `<InitiateMultipartUploadResult>${about}<UploadId>an-upload</UploadId></InitiateMultipartUploadResult>`;
+      const done = `<CompleteMultipartUploadResult>${about}<ETag>"2"</ETag></CompleteMultipartUploadResult>`;
+      res.writeHead(200, { etag: '"1"' }).end(req.url?.includes('uploads') ? begun : done);
+    });
+  });
+  const stream = randomBytes(PART_BYTES + 1_000);
+  await store.put({ key: 'video', body: Readable.from([stream]), contentType: 'video/mp4' });
+  const sent = [stream.subarray(0, PART_BYTES), stream.subarray(PART_BYTES)];
+  expect(parts).toEqual(sent.map((part) => md5Of(part, 'base64')));
 });
 
 test('a store whose entity tags are no checksums, as with encryption, is asked for the object itself', async () => {

@@ -75,7 +75,11 @@ export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
     logger,
     run: async () => {
       const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, looks });
-      if (isGap) logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
+      if (isGap)
+        logger.info(
+          { lease_ms: leaseMs },
+          'heartbeats of all replicas had a gap: leases of dead processes are taken over one lease later',
+        );
       isAfterGap ||= isGap;
       sawDead = isDead;
       wakeFound(looks, found);

@@ -171,7 +171,10 @@ async function judgeRow(
   const { low, end } = await boundsOfLog(deps.kafka, topic, partition);
   if (row > end) {
     deps.signals.gap('log_restarted');
-    deps.kafka.logger.error({ ...facts, end: String(end) }, 'the topic begins anew below the position');
+    deps.kafka.logger.error(
+      { ...facts, end: String(end) },
+      'the topic ends below the stored position: Kafka has lost its records',
+    );
     place.accepted = { row, how: 'log_restarted' };
     return 'accepted';
   }

@@ -185,7 +185,7 @@ function jobSignals(logger: Logger) {
       else logger.info(facts, 'a live stream gets all its frames again');
     },
     rateNotStored: ({ jobId }: JobFacts, error: unknown) =>
-      logger.warn({ task_id: jobId, err: error }, 'that a live stream is behind, or no longer, could not be stored'),
+      logger.warn({ task_id: jobId, err: error }, 'could not store whether a live stream is behind'),
     jobCondemned: ({ jobId, attempt }: JobFacts, deaths: number) => {
       const facts = { task_id: jobId, attempt, deaths };
       logger.error(facts, 'a job that ran alone ended its worker process each time; the job fails');

@@ -55,7 +55,7 @@ export function createSignals(logger: Logger) {
     },
     /** Each is stored by itself after this. */
     attemptsNotStoredTogether: (error: unknown, attempts: number) => {
-      logger.warn({ err: error, attempts }, 'attempts could not be stored together; storing each by itself');
+      logger.warn({ err: error, attempts }, 'outcomes of webhooks are not stored together; each goes alone');
     },
     endpointDisabled: (reason: Exclude<DisabledReason, 'requested'>, host: string, event: NewEvent) => {
       disabled.add(1, { reason });

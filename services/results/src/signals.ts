@@ -42,7 +42,7 @@ export function createSignals(logger: Logger) {
     },
     endWaits: (taskId: string, { attempt, attempt_frames: published }: JobEndedData, stored: number) => {
       waits.add(1);
-      logger.info({ task_id: taskId, attempt, published, stored }, 'an end mark waits for frames');
+      logger.info({ task_id: taskId, attempt, published, stored }, 'an end-of-stream marker waits for frames');
     },
     framesMissing: (taskId: string, { attempt, attempt_frames: published }: JobEndedData, stored: number) => {
       holes.add(1);
@@ -103,7 +103,10 @@ function alarmSignals(logger: Logger) {
     },
     alarmClosed: (kind: AlarmKind) => alarms.add(1, { kind, change: 'closed' }),
     arrivalsUnknown: (error: unknown) => {
-      logger.warn({ err: error }, 'kafka does not say how far frames are stored; silences are judged later');
+      logger.warn(
+        { err: error },
+        'cannot read from Kafka how far frames are stored; rules about absence are judged later',
+      );
     },
     crossingsLeftOut: (taskId: string, crossings: number) => {
       crossingsLeftOut.add(crossings);
@@ -113,7 +116,10 @@ function alarmSignals(logger: Logger) {
     /** Frames are older than those before them by so much. */
     clockSetBack: (taskId: string, ms: number) => {
       clockSetBacks.add(1);
-      logger.warn({ task_id: taskId, ms }, 'the clock of a worker is behind that of the one before; judging goes on');
+      logger.warn(
+        { task_id: taskId, behind_ms: ms },
+        'the clock of a worker is behind that of the one before; judging goes on',
+      );
     },
   };
 }

@@ -112,7 +112,10 @@ export const constants = {
   QUIET_RECONCILE_MS: 30_000,
   /** Interval between two backend queries about a task whose submission has an unknown outcome. */
   RESOLVING_RECONCILE_MS: 2_000,
-  /** Maximum time between the end of a job and the moment all its frames are readable. */
+  /**
+   * After the end of its job a task waits this long for readable frames, then ends without them. Longer than
+   * FRAME_PATIENCE_MS of results.
+   */
   RESULTS_GRACE_MS: MINUTE_MS,
   /** Time after which a job that the backend no longer reports counts as vanished. */
   VANISH_MS: 2 * MINUTE_MS,

@@ -74,7 +74,7 @@ async function watch(check: StartCheck, { open, logger, intervalMs, signal }: Wa
       saidAt = performance.now();
       logger.error({ store: check.name, fault: fault.kind }, fault.sentence);
     }
-    if (!fault && said !== '') logger.info({ store: check.name }, 'a store is as it has to be now');
+    if (!fault && said !== '') logger.info({ store: check.name }, 'the start check of a store passes now');
     answered();
     if (!fault) return;
     await delay(intervalMs, undefined, { signal }).catch(() => undefined);

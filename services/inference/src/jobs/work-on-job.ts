@@ -154,7 +154,7 @@ async function release({ db, logger, progress }: WorkDeps, job: JobRecord): Prom
   try {
     await releaseJob(db, job, progress.of(job));
   } catch (error) {
-    logger.warn({ err: error, task_id: job.jobId }, 'a job is taken up by another worker only when its lease is over');
+    logger.warn({ err: error, task_id: job.jobId }, 'a job could not be released; another worker claims it when its lease ends');
   }
 }
 
@@ -163,7 +163,7 @@ function reasonOf({ logger }: WorkDeps, { jobId }: JobRecord, error: unknown): s
   if (error instanceof SourceError) return error.reason;
   const known = asAppError(error);
   if (known) return known.reason;
-  logger.error({ err: error, task_id: jobId }, 'a job failed for no known reason');
+  logger.error({ err: error, task_id: jobId }, 'a job failed by an unexpected error');
   return 'internal';
 }
 

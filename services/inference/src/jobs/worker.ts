@@ -81,7 +81,10 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
       await renewals.stop();
       await atMost(LAST_WORDS_MS, Promise.all([drops.store(), held.report(), removeWorker(db, id)])).catch(
         (error: unknown) => {
-          logger.warn({ err: error }, 'this worker still counts until its silence is noticed');
+          logger.warn(
+            { err: error },
+            'a stopped worker could not sign off; its capacity counts until it is seen as gone',
+          );
         },
       );
     },

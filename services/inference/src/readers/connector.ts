@@ -72,7 +72,7 @@ export async function createConnector(options: ConnectorOptions): Promise<Connec
   };
 }
 
-/** A host in a redirect or playlist is checked by the same grammar as a stream address. */
+/** A host that a playlist names is checked by the same grammar as a stream address. */
 function addressOf({ host, port }: Endpoint): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
 }

@@ -17,7 +17,10 @@ export async function releaseRefunded(
   { taskId, subject, reservationId, objectKey }: Task,
 ): Promise<void> {
   const leave = (error: unknown) => {
-    deps.logger.warn({ err: error, task_id: taskId }, 'left to the event and the recovery');
+    deps.logger.warn(
+      { err: error, task_id: taskId },
+      'unit or video of a refunded task not released yet; the event and the recovery do it',
+    );
   };
   const settling = deps.quota.settle(reservationId, subject, 0).catch(leave);
   if (objectKey !== null) await atMost(REMOVAL_WAIT_MS, removeVideo(deps, { taskId, objectKey }).catch(leave));

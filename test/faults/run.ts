@@ -84,14 +84,14 @@ try {
   const listeners = await createListeners(world, workload.callers, stores);
   const health = watchHealth(world.replicas);
   const begun = Date.now();
-  let toldOfFew = 0;
+  let isToldOfFew = false;
   const wantedOf = (soFar: readonly Strike[]): readonly string[] => {
     const took = (Date.now() - begun) / 60_000;
     if (took < minutes) return only;
-    const few = !isLong || took >= MOST_MINUTES ? [] : fewOf(only, soFar);
-    if (few.length > 0 && toldOfFew !== few.length)
-      say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
-    toldOfFew = few.length;
+    const few = !isLong || took >= MOST_MINUTES ? [] : [...fewOf(only, soFar).keys()];
+    if (few.length > 0 && !isToldOfFew)
+      say(`${few.length} faults go on until each struck ${LEAST_TIMES} times, ${MOST_MINUTES} minutes at most`);
+    isToldOfFew = few.length > 0;
     return few;
   };
   const lastsMs = isAlone ? minutes * 60_000 : undefined;
@@ -184,14 +184,14 @@ async function whileOwnersAct(listeners: Listeners, work: () => Promise<Strike[]
   return strikes;
 }
 
-/** Faults that struck less often than they have to in a long run. */
-function fewOf(wanted: readonly string[], strikes: readonly Strike[]): string[] {
-  const few = [...timesOf(wanted, strikes)].filter(([, times]) => times < LEAST_TIMES);
-  return few.map(([name, times]) => `${name}: ${times}`);
+/** Faults that struck less often than they have to in a long run, and how often. */
+function fewOf(wanted: readonly string[], strikes: readonly Strike[]): Map<string, number> {
+  const times = timesOf(wanted, strikes);
+  return new Map(wanted.map((name) => [name, times.get(name) ?? 0] as const).filter(([, n]) => n < LEAST_TIMES));
 }
 
 /** A fault that hardly ever struck has shown nothing. */
 function enoughOf(strikes: readonly Strike[]): Verdict {
-  const breaches = fewOf([...only, FAILOVER, HOLE], strikes);
+  const breaches = [...fewOf([...only, FAILOVER, HOLE], strikes)].map(([name, times]) => `${name}: ${times}`);
   return { id: 'faults', says: `Every fault struck at least ${LEAST_TIMES} times`, breaches };
 }

@@ -126,7 +126,7 @@ const cutOff = (replica: string, store: Store, title: string, lasts: (random: ()
 
 const pastLease = (random: () => number) => PAST_LEASE_MS + random() * 2_000;
 /** Only an operator, or the age of what is stored, brings a process there; the crash tests do. */
-const seldom = /\.(retention|verify|expired_calls|expired_pictures|folded)/;
+const seldom = /\.(retention|verify|expired_calls|expired_pictures|expired_objects|folded)/;
 const pointsOf = (service: Service) => stepsOf(service).filter((point) => !seldom.test(`.${point}`));
 
 export const processFaults: Fault[] = [

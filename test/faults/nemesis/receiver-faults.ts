@@ -14,6 +14,8 @@ export const MQTT_BROKER = 'MQTT broker';
 
 /** Events are seldom while little happens. */
 const WAIT_FOR_USE_MS = 20_000;
+/** After a few failures in a row an endpoint of the broker waits for minutes before it connects again. */
+const WAIT_FOR_CONNECTION_MS = 120_000;
 
 const behave = (behaviour: Behaviour): Fault => ({
   name: `receivers of webhooks: ${behaviour}`,
@@ -41,11 +43,14 @@ const turnedInward: Fault = {
   },
 };
 
-const link = (
-  name: string,
-  holds: string,
-  [what, linkOf]: [Toxic, (world: World) => FaultProxy | undefined],
-): Fault => ({
+interface Linked {
+  holds: string;
+  what: Toxic;
+  linkOf: (world: World) => FaultProxy | undefined;
+  patienceMs?: number;
+}
+
+const link = (name: string, { holds, what, linkOf, patienceMs }: Linked): Fault => ({
   name,
   holds: [holds],
   isPossible: (world) => linkOf(world) !== undefined,
@@ -53,7 +58,7 @@ const link = (
     const proxy = linkOf(world);
     const before = proxy?.hits() ?? 0;
     proxy?.set(what);
-    const isMet = await comesTrue(() => (proxy?.hits() ?? 0) > before);
+    const isMet = await comesTrue(() => (proxy?.hits() ?? 0) > before, patienceMs);
     await delay(aMoment(random));
     proxy?.set({ kind: 'none' });
     return isMet;
@@ -61,9 +66,14 @@ const link = (
 });
 
 const toReceivers = (title: string, what: Toxic) =>
-  link(`receivers of webhooks: ${title}`, RECEIVERS, [what, ({ receiver }) => receiver.link]);
+  link(`receivers of webhooks: ${title}`, { holds: RECEIVERS, what, linkOf: ({ receiver }) => receiver.link });
 const toBroker = (title: string, what: Toxic) =>
-  link(`MQTT broker: ${title}`, MQTT_BROKER, [what, ({ mqtt }) => mqtt?.link]);
+  link(`MQTT broker: ${title}`, {
+    holds: MQTT_BROKER,
+    what,
+    linkOf: ({ mqtt }) => mqtt?.link,
+    patienceMs: WAIT_FOR_CONNECTION_MS,
+  });
 
 const ofBroker = (title: string, strike: (mqtt: NonNullable<World['mqtt']>, ms: number) => Promise<void>): Fault => ({
   name: `MQTT broker: ${title}`,
@@ -75,8 +85,8 @@ const ofBroker = (title: string, strike: (mqtt: NonNullable<World['mqtt']>, ms: 
   },
 });
 
-const comesTrue = (isSo: () => boolean) =>
-  until(isSo, { timeoutMs: WAIT_FOR_USE_MS }).then(
+const comesTrue = (isSo: () => boolean, timeoutMs = WAIT_FOR_USE_MS) =>
+  until(isSo, { timeoutMs }).then(
     () => true,
     () => false,
   );

@@ -104,6 +104,10 @@ export interface WorldOptions extends Pick<SystemOptions, 'env' | 'secretsOf' | 
   prepare?: (infrastructure: Infrastructure) => Promise<void>;
 }
 
+/** Room for whatever the clients send: it is asked about and claimed for each create, and images of tracks are made. */
+const PLENTY = { stream: 1_000, object: 1_000 };
+const ROOM = { free: PLENTY, places: PLENTY, features: ['snapshots'] };
+
 export async function startWorld(base: Settings, options: WorldOptions): Promise<World> {
   const { random, brokers = 1 } = options;
   const folder = { ...base, localDir: join(base.localDir, options.folder) };
@@ -130,6 +134,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
   const infrastructure = await bringUpForRun(settings);
   await options.prepare?.(infrastructure);
   const scripted = await startScriptedBackend();
+  scripted.capacity = () => ROOM;
   const canary = `canary-${randomUUID()}`;
   const exported = await receiveExported();
   exported.forbid(canary, 'part of a stream address, or the name of a file');

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { ObjectPage } from '@vision/shared/audit/audit-objects';
 
-/** Objects younger than this may become part of a segment, and only those: the sweep waits six times as long or more. */
+/** Objects younger than this may become part of a segment, and only those: the sweep waits six times as long. */
 const USABLE = `interval '10 minutes'`;
 const ABANDONED = `interval '1 hour'`;
 

@@ -18,7 +18,9 @@ async function stepBack(): Promise<void> {
   const { db } = world.database;
   const hour = `interval '1 hour'`;
   await db.raw(`update lease_watch set seen_at = seen_at + ${hour}, valid_until = valid_until + ${hour}`);
-  await db.raw(`update tasks set check_at = check_at + ${hour}, lease_until = lease_until + ${hour}`);
+  const ofTasks = ['check_at', 'lease_until', 'stop_sent_at'].map((column) => `${column} = ${column} + ${hour}`);
+  await db.raw(`update tasks set ${ofTasks.join(', ')}`);
+  await db.raw(`update deleted_tasks set tell_at = tell_at + ${hour}`);
   await db.raw(`update idempotency_keys set lease_until = lease_until + ${hour}`);
 }
 
@@ -31,6 +33,31 @@ test('a task that was to be asked about by a clock that was ahead is asked about
   await stepBack();
   tasks = await startTasks(world);
   await until(async () => (await storedTasks(world, { task_id: body.task_id }))[0]?.status === 'failed');
+});
+
+test('a stop that was sent by a clock that was ahead is sent again when it is right again', async () => {
+  tasks = await startTasks(world);
+  const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
+  await tasks.stop();
+  // The first try reached nobody.
+  const { db } = world.database;
+  await db('tasks')
+    .where({ task_id: id })
+    .update({ status: 'stopping', stop_requested_at: db.fn.now(), stop_sent_at: db.fn.now(), stops_sent: 1 });
+  await stepBack();
+  tasks = await startTasks(world);
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.status === 'stopped');
+});
+
+test('a deletion that was to be told by a clock that was ahead is told when it is right again', async () => {
+  const { db } = world.database;
+  const id = randomUUID();
+  const ends = { expires_at: db.raw(`now() + interval '90 days'`), deleted_at: db.fn.now() };
+  await db('deleted_tasks').insert({ task_id: id, subject: 'owner', request_key: 'key', kind: 'stream', ...ends });
+  await stepBack();
+  tasks = await startTasks(world);
+  const isSoon = db.raw(`tell_at < now() + interval '50 minutes'`);
+  await until(async () => (await db('deleted_tasks').where({ task_id: id }).andWhere(isSoon)).length === 1);
 });
 
 test('a create that a dead process held by a clock that was ahead is undone when it is right again', async () => {

@@ -24,6 +24,10 @@ export async function bringBackInstants(
       .where({ done: false })
       .where('lease_until', '>', tooFar)
       .update({ lease_until: lease });
+    await tx('deleted_tasks')
+      .where({ confirmed_at: null })
+      .where('tell_at', '>', tooFar)
+      .update({ tell_at: tx.fn.now() });
     await tx('place_claims').where('expires_at', '>', tooFar).update({ expires_at: lease });
   });
 }

@@ -190,12 +190,12 @@ function keepLast(child: ChildProcess, lines: string[]): void {
     [child.stdout, process.stdout],
     [child.stderr, process.stderr],
   ] as const) {
-    from?.pipe(to, { end: false });
-    if (from)
-      createInterface(from).on('line', (line) => {
-        if (line.trim() !== '') lines.push(line.trim());
-        if (lines.length > 6) lines.shift();
-      });
+    if (!from) continue;
+    from.pipe(to, { end: false });
+    createInterface(from).on('line', (line) => {
+      if (line.trim() !== '') lines.push(line.trim());
+      if (lines.length > 6) lines.shift();
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readSettings, root } from '../../deploy/local/settings.ts';
+import { writeCounts } from '../../scripts/test-results.ts';
 import { checkOutBaseRelease } from '../beside/last-release.ts';
 import { tellFacts } from './facts.ts';
 import { watchHealth } from './health.ts';
@@ -161,7 +162,9 @@ try {
     process.argv[2],
   );
 } catch (error) {
-  console.error(`faults     seed ${seed}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  console.error(`faults     seed ${seed}: ${said}`);
+  if (process.argv[2]) writeCounts(process.argv[2], [{ name: `faults of seed ${seed}`, reasons: [said] }]);
 } finally {
   await world.close();
 }

@@ -56,11 +56,12 @@ export async function stopEverything(state: State): Promise<void> {
   });
   await until(
     async () => {
-      const [row] = await state.stores.query<{ left: number }>(
+      const left = await state.stores.query<{ task_id: string; status: string }>(
         'tasks',
-        `select count(*)::int as left from tasks where status in ('running', 'stopping')`,
+        `select task_id, status from tasks where status in ('running', 'stopping')`,
       );
-      return row?.left === 0;
+      if (left.length > 0) throw new Error(left.map(({ task_id: id, status }) => `${id} is ${status}`).join('; '));
+      return true;
     },
     { timeoutMs: QUIET_MS, intervalMs: 500 },
   );

@@ -154,7 +154,10 @@ async function release({ db, logger, progress }: WorkDeps, job: JobRecord): Prom
   try {
     await releaseJob(db, job, progress.of(job));
   } catch (error) {
-    logger.warn({ err: error, task_id: job.jobId }, 'a job could not be released; another worker claims it when its lease ends');
+    logger.warn(
+      { err: error, task_id: job.jobId },
+      'a job could not be released; another worker claims it when its lease ends',
+    );
   }
 }
 

@@ -13,6 +13,26 @@ export const outageFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A partition of which nothing was read has no position when a member of the group joins',
+    file: 'packages/kafka/src/event-consumer.ts',
+    find: 'onAssigned: () => comparer.wake(),',
+    replace: 'onAssigned: () => undefined,',
+    caughtBy: {
+      file: 'packages/kafka/test/idle-partitions.test.ts',
+      test: 'a database that is set back reads again what came to partitions in which nothing was',
+    },
+  },
+  {
+    says: 'A stop that a clock ahead has dated is not repeated until the clock has caught up',
+    file: 'services/tasks/src/use-cases/follow/advance-found.ts',
+    find: 'if (sentMs >= 0 && sentMs < pauseMs) return;',
+    replace: 'if (sentMs < pauseMs) return;',
+    caughtBy: {
+      file: 'services/tasks/test/stepped-clock.test.ts',
+      test: 'a stop that was sent by a clock that was ahead is sent again when it is right again',
+    },
+  },
+  {
     says: 'A refusal of the backend is written down once, whatever the database does',
     file: 'services/tasks/src/use-cases/create/apply-submit-outcome.ts',
     find: `await throughOutage(() => record(deps, task, { move: 'refuse', reason: outcome.reason }));`,

@@ -16,6 +16,7 @@ import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { jobSubscriptions } from './consumers/jobs.ts';
 import { ruleSubscriptions } from './consumers/rules.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { bringBackInstants } from './db/bring-back-instants.ts';
 import { ANY_FOLD_DUE } from './db/folds.ts';
 import { ANY_END_OVERDUE } from './db/ingests.ts';
 import { auditsOf } from './use-cases/operate/audits.ts';
@@ -129,7 +130,9 @@ function createLookedFor(
     run: () => foldTasks(deps),
   });
   const looks = [relay.look, { isSome: ANY_END_OVERDUE, wake: ends.wake }, { isSome: ANY_FOLD_DUE, wake: fold.wake }];
-  return [ends, fold, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks })];
+  const { youngMs, framePatienceMs: patienceMs } = deps.settings;
+  const afterStepBack = () => bringBackInstants(deps.db, { youngMs, patienceMs });
+  return [ends, fold, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks, afterStepBack })];
 }
 
 /** Turns young frames, and rows of earlier releases, into large segments, and removes unused objects. */

@@ -25,26 +25,42 @@ export function wakeFound(looks: Look[], found: boolean[]): void {
   for (const [index, { wake }] of looks.entries()) if (found[index]) wake();
 }
 
-/** Looks again and again, in a service that has no other statement to put its looks into. */
+/** A clock that goes back by less is a difference between two servers, or its correction. */
+const STEP_S = 1;
+
+/**
+ * Looks again and again, in a service that has no other statement to put its looks into. `afterStepBack` is called
+ * when the clock of the database was stepped back since the look before: what was to be done by that clock lies too far
+ * ahead.
+ */
 export function createLooks({
   db,
   logger,
   intervalMs,
   looks,
+  afterStepBack,
 }: {
   db: Knex;
   logger: Logger;
   intervalMs: number;
   looks: Look[];
+  afterStepBack?: () => Promise<void>;
 }): Poller {
+  let lastS = -Infinity;
   return createPoller({
     name: 'looks',
     intervalMs,
     maxBackoffMs: intervalMs,
     logger,
     run: async () => {
-      const { rows } = await db.raw<{ rows: [{ found: boolean[] }] }>(`select ${anySome(looks)} as found`);
-      wakeFound(looks, rows[0].found);
+      const { rows } = await db.raw<{ rows: [{ found: boolean[]; nowS: number }] }>(
+        `select ${anySome(looks)} as found, extract(epoch from now())::double precision as "nowS"`,
+      );
+      const [{ found, nowS }] = rows;
+      wakeFound(looks, found);
+      // A failure is tried again with the next look.
+      if (nowS < lastS - STEP_S) await afterStepBack?.();
+      lastS = nowS;
       return 0;
     },
   });

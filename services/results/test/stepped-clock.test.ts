@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLooks } from '@vision/shared/db/looks';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { until } from '@vision/shared/testing/until';
+import { bringBackInstants } from '../src/db/bring-back-instants.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+import { logger } from './support.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(migrations, { poolMax: 1 });
+  // The only connection sees a clock that the test sets.
+  await database.db.raw(`
+    create schema stepped;
+    create table stepped.clock (ahead interval);
+    insert into stepped.clock values ('1 hour');
+    create function stepped.now() returns timestamptz language sql stable
+      as 'select pg_catalog.now() + ahead from stepped.clock';
+    set search_path = stepped, pg_catalog, public`);
+});
+afterAll(() => database.drop());
+
+test('what a clock that was ahead has put off is due when the clock is right again', async () => {
+  const { db } = database;
+  const taskId = randomUUID();
+  await db.raw(
+    `insert into ingests (task_id, fold_at, compact_at, pending_until)
+     values (?, now() + interval '5 s', now() + interval '10 min', now() + interval '40 s')`,
+    [taskId],
+  );
+  let rounds = 0;
+  const looks = createLooks({
+    db,
+    logger,
+    intervalMs: 20,
+    looks: [{ isSome: 'true', wake: () => (rounds += 1) }],
+    afterStepBack: () => bringBackInstants(db, { youngMs: 600_000, patienceMs: 40_000 }),
+  });
+  looks.start();
+  const isDue = async () => {
+    const { rows } = await db.raw<{ rows: [{ fold: boolean; compact: boolean; pending: boolean }] }>(
+      `select fold_at <= now() as fold, compact_at <= now() + interval '10 min' as compact,
+              pending_until <= now() + interval '40 s' as pending
+         from ingests where task_id = ?`,
+      [taskId],
+    );
+    return rows[0];
+  };
+  await until(() => rounds > 1);
+  expect((await isDue()).fold).toBe(false);
+  await db.raw(`update stepped.clock set ahead = '0'`);
+  await until(async () => (await isDue()).fold, { timeoutMs: 20_000 });
+  expect(await isDue()).toEqual({ fold: true, compact: true, pending: true });
+  await looks.stop();
+});

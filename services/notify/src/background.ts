@@ -13,6 +13,7 @@ import { createConnectMqtt } from './clients/connect-mqtt.ts';
 import { createPostWebhook } from './clients/post-webhook.ts';
 import { webhookCertificates } from './config.ts';
 import type { Config } from './config.ts';
+import { bringBackInstants } from './db/bring-back-instants.ts';
 import { SOME_BEHIND } from './db/dispatch.ts';
 import { SOME_MQTT_DUE } from './db/mqtt-leases.ts';
 import { SOME_DUE } from './db/webhook-deliveries.ts';
@@ -100,7 +101,14 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
   const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, bells);
   // Results judges by a changed rule within seconds, also when no process announced it.
   const looks = [relay.look, ...(sending?.looks ?? [])];
-  const looking = createLooks({ db: deps.db, logger, intervalMs: LOOK_MS, looks });
+  const { db } = deps;
+  const looking = createLooks({
+    db,
+    logger,
+    intervalMs: LOOK_MS,
+    looks,
+    afterStepBack: () => bringBackInstants(db),
+  });
   const parts: Background[] = [retention, ruleRepeats, deps.watch, looking, ...(sending ? [sending] : [])];
   return {
     start: () => parts.forEach((part) => part.start()),

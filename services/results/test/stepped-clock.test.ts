@@ -3,22 +3,18 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLooks } from '@vision/shared/db/looks';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { steppedClock } from '@vision/shared/testing/stepped-clock';
+import type { SteppedClock } from '@vision/shared/testing/stepped-clock';
 import { until } from '@vision/shared/testing/until';
 import { bringBackInstants } from '../src/db/bring-back-instants.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { logger } from './support.ts';
 
 let database: TestDatabase;
+let clock: SteppedClock;
 beforeAll(async () => {
   database = await createTestDatabase(migrations, { poolMax: 1 });
-  // The only connection sees a clock that the test sets.
-  await database.db.raw(`
-    create schema stepped;
-    create table stepped.clock (ahead interval);
-    insert into stepped.clock values ('1 hour');
-    create function stepped.now() returns timestamptz language sql stable
-      as 'select pg_catalog.now() + ahead from stepped.clock';
-    set search_path = stepped, pg_catalog, public`);
+  clock = await steppedClock(database.db, '1 hour');
 });
 afterAll(() => database.drop());
 
@@ -50,7 +46,7 @@ test('what a clock that was ahead has put off is due when the clock is right aga
   };
   await until(() => rounds > 1);
   expect((await isDue()).fold).toBe(false);
-  await db.raw(`update stepped.clock set ahead = '0'`);
+  await clock.step('0');
   await until(async () => (await isDue()).fold, { timeoutMs: 20_000 });
   expect(await isDue()).toEqual({ fold: true, compact: true, pending: true });
   await looks.stop();

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLooks } from '@vision/shared/db/looks';
+import { createLogger } from '@vision/shared/logger';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { steppedClock } from '@vision/shared/testing/stepped-clock';
+import type { SteppedClock } from '@vision/shared/testing/stepped-clock';
+import { until } from '@vision/shared/testing/until';
+import { bringBackInstants } from '../src/db/bring-back-instants.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+
+let database: TestDatabase;
+let clock: SteppedClock;
+beforeAll(async () => {
+  database = await createTestDatabase(migrations, { poolMax: 1 });
+  clock = await steppedClock(database.db, '1 hour');
+});
+afterAll(() => database.drop());
+
+test('webhooks and brokers that a clock ahead has put off are due when it is right again', async () => {
+  const { db } = database;
+  const endpoint = {
+    endpoint_key: randomUUID(),
+    subject: 'a',
+    endpoint_id: 'all',
+    host: 'a.example',
+    is_enabled: true,
+    position: 0,
+  };
+  const box = Buffer.alloc(1);
+  await db('webhook_endpoints').insert({ ...endpoint, url_box: box, secret_box: box });
+  const { endpoint_key } = endpoint;
+  const delivery = { endpoint_key, subject: 'a', position: 1, type: 'alarm.opened', lease_until: db.raw('now()') };
+  const [fresh, failed] = [randomUUID(), randomUUID()];
+  await db('webhook_deliveries').insert([
+    { ...delivery, delivery_id: fresh, event_id: fresh },
+    { ...delivery, delivery_id: failed, event_id: failed, failures: 9 },
+  ]);
+  const broker = { broker_box: box, topic_prefix: 'a', next_at: db.raw('now()'), lease_until: db.raw('now()') };
+  await db('mqtt_endpoints').insert({ ...endpoint, ...broker });
+  let rounds = 0;
+  const looks = createLooks({
+    db,
+    logger: createLogger('notify-test', 'silent'),
+    intervalMs: 20,
+    looks: [{ isSome: 'true', wake: () => (rounds += 1) }],
+    afterStepBack: () => bringBackInstants(db),
+  });
+  looks.start();
+  const dueWithin = (table: string, columns: string, time: string) =>
+    db(table).whereRaw(`${columns} <= now() + ?::interval`, [time]);
+  await until(() => rounds > 1);
+  await clock.step('0');
+  await until(async () => (await dueWithin('mqtt_endpoints', 'greatest(lease_until, next_at)', '5 min')).length === 1, {
+    timeoutMs: 20_000,
+  });
+  const due = await dueWithin('webhook_deliveries', 'lease_until', '0').select<{ delivery_id: string }[]>(
+    'delivery_id',
+  );
+  expect(due).toEqual([{ delivery_id: fresh }]);
+  await looks.stop();
+});

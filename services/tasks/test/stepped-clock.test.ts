@@ -49,6 +49,25 @@ test('a stop that was sent by a clock that was ahead is sent again when it is ri
   await until(async () => (await storedTasks(world, { task_id: id }))[0]?.status === 'stopped');
 });
 
+test('a stop that was sent since a round began is not sent again at once', async () => {
+  tasks = await startTasks(world);
+  const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
+  await tasks.stop();
+  const sentAt = Date.now() + 2_000;
+  const sent = { status: 'stopping', stop_sent_at: new Date(sentAt), stops_sent: 1 };
+  await world.database.db('tasks').where({ task_id: id }).update(sent);
+  const stops: number[] = [];
+  world.backend.onStop = () => {
+    stops.push(Date.now());
+    return 'answer';
+  };
+  tasks = await startTasks(world);
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.status === 'stopped');
+  world.backend.onStop = () => 'answer';
+  expect(stops).toHaveLength(1);
+  expect(stops[0]).toBeGreaterThan(sentAt);
+});
+
 test('a deletion that was to be told by a clock that was ahead is told when it is right again', async () => {
   const { db } = world.database;
   const id = randomUUID();

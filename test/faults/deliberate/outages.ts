@@ -25,7 +25,7 @@ export const outageFaults: DeliberateFault[] = [
   {
     says: 'A stop that a clock ahead has dated is not repeated until the clock has caught up',
     file: 'services/tasks/src/use-cases/follow/advance-found.ts',
-    find: 'if (sentMs >= 0 && sentMs < pauseMs) return;',
+    find: 'if (sentMs < pauseMs && sentMs > -STOP_REPEAT.maxMs) return;',
     replace: 'if (sentMs < pauseMs) return;',
     caughtBy: {
       file: 'services/tasks/test/stepped-clock.test.ts',

@@ -10,6 +10,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';
 import { isAlive } from '../deploy/local/lock.ts';
 import { readEnvFile } from '../deploy/local/secrets.ts';
@@ -193,7 +194,8 @@ function keepLast(child: ChildProcess, lines: string[]): void {
     if (!from) continue;
     from.pipe(to, { end: false });
     createInterface(from).on('line', (line) => {
-      if (line.trim() !== '') lines.push(line.trim());
+      const said = stripVTControlCharacters(line).trim();
+      if (said !== '') lines.push(said);
       if (lines.length > 6) lines.shift();
     });
   }

@@ -29,12 +29,15 @@ export const target: FuzzTarget = {
   },
 };
 
+const LONG_NUMBERS = /^m=video (?:\d{6,}|\d+\/\d{6,}|.* \d{4,})/m;
+
 /**
- * Differences that are meant: of two names of a track we take the first, a no-break space ends nothing, and a mapping
- * with something behind it is none.
+ * Differences that are meant: of two names of a track we take the first, a no-break space ends nothing, a mapping with
+ * something behind it is none, and neither is a track whose port or payload type is no number of such.
  */
 function isReadOtherwise(text: string): boolean {
   const isNamedTwice = text.split(/^m=/m).some((part) => part.split(/^a=control:/m).length > 2);
+  if (LONG_NUMBERS.test(text)) return true;
   return text.includes('\xa0') || isNamedTwice || /^a=rtpmap:(?!\d+ [\w.-]+\/\d+(?:\/\d+)? *\r?$)/m.test(text);
 }
 

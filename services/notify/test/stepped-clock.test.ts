@@ -2,19 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLooks } from '@vision/shared/db/looks';
 import { createLogger } from '@vision/shared/logger';
-import { createTestDatabase } from '@vision/shared/testing/postgres';
-import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { steppedClock } from '@vision/shared/testing/stepped-clock';
-import type { SteppedClock } from '@vision/shared/testing/stepped-clock';
+import { createSteppedDatabase } from '@vision/shared/testing/stepped-clock';
+import type { SteppedDatabase } from '@vision/shared/testing/stepped-clock';
 import { until } from '@vision/shared/testing/until';
 import { bringBackInstants } from '../src/db/bring-back-instants.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 
-let database: TestDatabase;
-let clock: SteppedClock;
+let database: SteppedDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase(migrations, { poolMax: 1 });
-  clock = await steppedClock(database.db, '1 hour');
+  database = await createSteppedDatabase(migrations, '1 hour');
 });
 afterAll(() => database.drop());
 
@@ -51,7 +47,7 @@ test('webhooks and brokers that a clock ahead has put off are due when it is rig
   const dueWithin = (table: string, columns: string, time: string) =>
     db(table).whereRaw(`${columns} <= now() + ?::interval`, [time]);
   await until(() => rounds > 1);
-  await clock.step('0');
+  await database.step('0');
   await until(async () => (await dueWithin('mqtt_endpoints', 'greatest(lease_until, next_at)', '5 min')).length === 1, {
     timeoutMs: 20_000,
   });

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLooks } from '@vision/shared/db/looks';
-import { createTestDatabase } from '@vision/shared/testing/postgres';
-import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { steppedClock } from '@vision/shared/testing/stepped-clock';
-import type { SteppedClock } from '@vision/shared/testing/stepped-clock';
+import { createSteppedDatabase } from '@vision/shared/testing/stepped-clock';
+import type { SteppedDatabase } from '@vision/shared/testing/stepped-clock';
 import { until } from '@vision/shared/testing/until';
 import { bringBackInstants } from '../src/db/bring-back-instants.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { logger } from './support.ts';
 
-let database: TestDatabase;
-let clock: SteppedClock;
+let database: SteppedDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase(migrations, { poolMax: 1 });
-  clock = await steppedClock(database.db, '1 hour');
+  database = await createSteppedDatabase(migrations, '1 hour');
 });
 afterAll(() => database.drop());
 
@@ -46,7 +42,7 @@ test('what a clock that was ahead has put off is due when the clock is right aga
   };
   await until(() => rounds > 1);
   expect((await isDue()).fold).toBe(false);
-  await clock.step('0');
+  await database.step('0');
   await until(async () => (await isDue()).fold, { timeoutMs: 20_000 });
   expect(await isDue()).toEqual({ fold: true, compact: true, pending: true });
   await looks.stop();

@@ -1,14 +1,17 @@
-import type { Knex } from 'knex';
+import type { Migration } from '../db/migrate.ts';
+import { createTestDatabase } from './postgres.ts';
+import type { TestDatabase } from './postgres.ts';
 
-/** The clock of the only connection of a database, which `now()` shows there. */
-export interface SteppedClock {
-  /** Sets it ahead of the clock of the server by this interval (`1 hour`). */
+/** A database whose only connection sees a clock that the test sets. */
+export interface SteppedDatabase extends TestDatabase {
+  /** Sets what `now()` shows ahead of the clock of the server by this interval (`1 hour`). */
   step: (ahead: string) => Promise<void>;
 }
 
-/** Gives the connection of a pool of one a clock of its own; statements that it was open for see it too. */
-export async function steppedClock(db: Knex, ahead: string): Promise<SteppedClock> {
-  await db.raw(`
+/** Makes such a database; its clock begins ahead by this interval. */
+export async function createSteppedDatabase(migrations: Migration[], ahead: string): Promise<SteppedDatabase> {
+  const database = await createTestDatabase(migrations, { poolMax: 1 });
+  await database.db.raw(`
     create schema stepped;
     create table stepped.clock (ahead interval);
     insert into stepped.clock values ('0');
@@ -16,8 +19,8 @@ export async function steppedClock(db: Knex, ahead: string): Promise<SteppedCloc
       as 'select pg_catalog.now() + ahead from stepped.clock';
     set search_path = stepped, pg_catalog, public`);
   const step = async (to: string) => {
-    await db.raw('update stepped.clock set ahead = ?::interval', [to]);
+    await database.db.raw('update stepped.clock set ahead = ?::interval', [to]);
   };
   await step(ahead);
-  return { step };
+  return { ...database, step };
 }

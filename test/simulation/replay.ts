@@ -1,7 +1,6 @@
 /**
  * Plays the schedules SEEDS=from,to of the world ONLY one after the other in this process, downwards when `from` is
- * larger, and prints one line for each: its seed, what became of it and its steps. The line of a seed has to be the
- * same whichever schedules came before it.
+ * larger. Prints a line for each: seed, outcome, steps. A seed must give the same line whatever ran before it.
  */
 import { openPlayer } from './explore.ts';
 import { replaceTime } from './virtual-time.ts';

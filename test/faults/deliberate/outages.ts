@@ -24,9 +24,9 @@ export const outageFaults: DeliberateFault[] = [
   },
   {
     says: 'A stop that a clock ahead has dated is not repeated until the clock has caught up',
-    file: 'services/tasks/src/use-cases/follow/advance-found.ts',
-    find: 'if (sentMs < pauseMs && sentMs > -STOP_REPEAT.maxMs) return;',
-    replace: 'if (sentMs < pauseMs) return;',
+    file: 'services/tasks/src/db/bring-back-instants.ts',
+    find: `.where('stop_sent_at', '>', tooFar)`,
+    replace: `.where('stop_sent_at', '<', '-infinity')`,
     caughtBy: {
       file: 'services/tasks/test/stepped-clock.test.ts',
       test: 'a stop that was sent by a clock that was ahead is sent again when it is right again',

@@ -18,7 +18,6 @@ export async function bringBackInstants(db: Knex): Promise<void> {
   await db.raw(
     `update mqtt_endpoints
         set lease_until = least(lease_until, now() + ${LEASED}), next_at = least(next_at, now() + ${PAUSED})
-      where is_enabled and greatest(lease_until, next_at) > now() + ${LEASED}
-        and (lease_until > now() + ${LEASED} or next_at > now() + ${PAUSED})`,
+      where is_enabled and greatest(lease_until, next_at) > now() + ${LEASED}`,
   );
 }

@@ -24,6 +24,8 @@ export async function bringBackInstants(
       .where({ done: false })
       .where('lease_until', '>', tooFar)
       .update({ lease_until: lease });
+    // A stop that was sent in the future is sent again.
+    await tx(TASKS).where({ status: 'stopping' }).where('stop_sent_at', '>', tooFar).update({ stop_sent_at: null });
     await tx('deleted_tasks')
       .where({ confirmed_at: null })
       .where('tell_at', '>', tooFar)

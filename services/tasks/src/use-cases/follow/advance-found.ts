@@ -43,10 +43,7 @@ async function apply(
 
 async function repeatStop({ db, stops, signals }: ReconcileDeps, task: Task, now: Date): Promise<void> {
   const pauseMs = backoff(task.stopsSent, STOP_REPEAT);
-  const sentMs = task.stopSentAt ? now.getTime() - task.stopSentAt.getTime() : Infinity;
-  // Further ahead than any pause, it was sent by a clock that was ahead: nobody knows how long ago. A little ahead it
-  // was sent since this round began.
-  if (sentMs < pauseMs && sentMs > -STOP_REPEAT.maxMs) return;
+  if (task.stopSentAt !== null && now.getTime() - task.stopSentAt.getTime() < pauseMs) return;
   await noteStopSent(db, task.taskId);
   if (task.stopsSent === STOP_ALARM_AFTER) signals.stopUnconfirmed(task);
   stops.send(task.taskId);

@@ -17,6 +17,8 @@ const OF_ALL_PIECES = ['EXT-X-TARGETDURATION', FIRST_NUMBER, 'EXT-X-ENDLIST'];
 // The library spends as long on a line that tells us nothing as on a piece.
 const TAGS = ['EXTM3U', 'EXT-X-VERSION', VARIANT, ...OF_ONE_PIECE, ...OF_ALL_PIECES];
 const TAG = new RegExp(`^#(${TAGS.join('|')})(?::(.*)|)$`, 's');
+/** Some readers take a tag by its beginning, others take it for one that they do not know. */
+const LONGER_TAG = new RegExp(`^#(${TAGS.join('|')})[^:]`, 's');
 
 /** A playlist has no control characters (RFC 8216, 4.1). Some readers end a line at the last two. */
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
@@ -56,6 +58,7 @@ export function meantLines(text: string): string[] {
 function lineOf(text: string): Line | undefined {
   if (text === '') return undefined;
   if (!text.startsWith('#')) return { text, tag: undefined, value: '' };
+  if (LONGER_TAG.test(text)) refuse();
   const [, tag, value = ''] = TAG.exec(text) ?? [];
   return tag === undefined ? undefined : { text, tag, value: value.trim() };
 }

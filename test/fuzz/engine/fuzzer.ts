@@ -23,11 +23,6 @@ export interface FuzzReport {
   corpus: Buffer[];
 }
 
-interface Kept {
-  bytes: Buffer;
-  ms: number;
-}
-
 export interface FuzzOptions {
   target: FuzzTarget;
   feedback: Feedback;
@@ -54,18 +49,18 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const { feedback, seeds, until } = options;
   const random = createRandom(options.seed);
   const trial = createTrial(options);
-  const kept: Kept[] = [];
-  const keep = async ({ input, news, ms }: Tried) => {
+  const kept: Buffer[] = [];
+  const keep = async ({ input, news }: Tried) => {
     if (news.length === 0 && kept.length > 0) return;
-    kept.push({ bytes: input, ms });
+    kept.push(input);
     if (random.below(BULK_ONE_IN) === 0) await trial.runBulk(input);
   };
   for (const seed of [Buffer.of(), ...seeds]) await keep(await trial.run(seed));
   const words = [...feedback.words].flatMap(bytesOf);
   const { maxBytes } = options.target;
-  const sources = { random, feedback, words, maxBytes, other: () => random.pick(kept).bytes };
+  const sources = { random, feedback, words, maxBytes, other: () => random.pick(kept) };
   while (Date.now() < until && trial.findings.length < MAX_FINDINGS) {
-    const { bytes } = choose(kept, random.below);
+    const bytes = choose(kept, random.below);
     const rounds = 1 + random.below(64);
     for (let round = 0; round < rounds; round += 1) {
       await keep(await trial.run(mutate(bytes, sources)));
@@ -78,7 +73,6 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
 interface Tried {
   input: Buffer;
   news: number[];
-  ms: number;
 }
 
 /** Runs single inputs and remembers what has been seen. */
@@ -113,16 +107,15 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
     inputs += 1;
     latest = input;
     onInput(input);
-    let ms = 0;
     try {
-      ms = await time(input);
+      const ms = await time(input);
       const news = newsOf(feedback, seen);
       const slowMs = target.slowMs ?? SLOW_MS;
       if (ms > slowMs && (await quickest(time, input, slowMs)) > slowMs) note(input, `took ${Math.round(ms)} ms`);
-      return { input, news, ms };
+      return { input, news };
     } catch {
       note(input, describe(await failureOf(target, input)));
-      return { input, news: [], ms };
+      return { input, news: [] };
     }
   };
   const runBulk = async (input: Buffer) => {
@@ -205,18 +198,18 @@ function passed({ edges, edgeCount }: Feedback): number[] {
   return Array.from({ length: edgeCount }, (_, edge) => edge).filter((edge) => edges[edge] !== 0);
 }
 
-/** Newer and smaller inputs more often than others. */
-function choose(kept: readonly Kept[], below: (limit: number) => number): Kept {
+/** Newer and smaller inputs more often than others; by no time, so that the same seed leads to the same inputs. */
+function choose(kept: readonly Buffer[], below: (limit: number) => number): Buffer {
   const from = below(3) === 0 ? 0 : Math.max(0, kept.length - 1 - below(kept.length));
-  const [first, second] = [0, 0].map(() => kept[from + below(kept.length - from)]) as [Kept, Kept];
-  return first.bytes.length * (first.ms + 0.1) <= second.bytes.length * (second.ms + 0.1) ? first : second;
+  const [first, second] = [0, 0].map(() => kept[from + below(kept.length - from)]) as [Buffer, Buffer];
+  return first.length <= second.length ? first : second;
 }
 
 /** Few and small inputs that pass every edge (greedy). */
-async function cover(kept: readonly Kept[], trial: ReturnType<typeof createTrial>): Promise<Buffer[]> {
+async function cover(kept: readonly Buffer[], trial: ReturnType<typeof createTrial>): Promise<Buffer[]> {
   const covered = new Set<number>();
   const chosen: Buffer[] = [];
-  for (const { bytes } of [...kept].sort((a, b) => a.bytes.length - b.bytes.length)) {
+  for (const bytes of [...kept].sort((a, b) => a.length - b.length)) {
     const edges = await trial.edgesOf(bytes);
     if (edges.every((edge) => covered.has(edge))) continue;
     edges.forEach((edge) => covered.add(edge));

@@ -22,8 +22,8 @@ const LONGER_TAG = new RegExp(`^#(${TAGS.join('|')})[^:]`, 's');
 
 /** A playlist has no control characters (RFC 8216, 4.1). Some readers end a line at the last two. */
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
-/** RFC 8216, 4.2. A blank behind the comma is common. */
-const ATTRIBUTE = /([A-Z0-9-]+)=("[^"]*"|[^",\s]+)(?:, *|$)/y;
+/** RFC 8216, 4.2. A blank behind the comma is common; some readers take an apostrophe for a quote. */
+const ATTRIBUTE = /([A-Z0-9-]+)=("[^"']*"|[^"',\s]+)(?:, *|$)/y;
 const SIZES = /RESOLUTION\s*=([^,]*)/g;
 const SIZE = /^\d{1,5}x\d{1,5}$/;
 const VECTOR = /^0x[0-9a-f]{32}$/i;

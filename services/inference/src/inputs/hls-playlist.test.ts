@@ -102,6 +102,7 @@ test.each([
   ['with a key of an empty address', key('URI=""')],
   ['with a key of two addresses', key('URI="k1",URI="k2"')],
   ['with a quote that does not end', key('URI="k')],
+  ['with an apostrophe in a key', key(`URI="'",KEYFORMAT="com.apple.streamingkeydelivery"`)],
   ['with a vector that is too short', key('URI="k",IV=0x01')],
   ['with a vector of other characters', key('URI="k",IV=0x1g0102030405060708090a0b0c0d0e0f')],
 ])('a playlist %s is not read: readers differ in what they fetch for it', (_, text) => {

@@ -56,7 +56,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     if (random.below(BULK_ONE_IN) === 0) await trial.runBulk(input);
   };
   for (const seed of [Buffer.of(), ...seeds]) await keep(await trial.run(seed));
-  const words = [...feedback.words].flatMap(bytesOf);
+  // Modules are loaded in any order.
+  const words = [...feedback.words].sort(byText).flatMap(bytesOf);
   const { maxBytes } = options.target;
   const sources = { random, feedback, words, maxBytes, other: () => random.pick(kept) };
   while (Date.now() < until && trial.findings.length < MAX_FINDINGS) {
@@ -111,15 +112,17 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
       const ms = await time(input);
       const news = newsOf(feedback, seen);
       const slowMs = target.slowMs ?? SLOW_MS;
-      if (ms > slowMs && (await quickest(time, input, slowMs)) > slowMs) note(input, `took ${Math.round(ms)} ms`);
+      const isSlow = ms > slowMs && (await unnoted(feedback, () => quickest(time, input, slowMs))) > slowMs;
+      if (isSlow) note(input, `took ${Math.round(ms)} ms`);
       return { input, news };
     } catch {
-      note(input, describe(await failureOf(target, input)));
+      note(input, describe(await unnoted(feedback, () => failureOf(target, input))));
       return { input, news: [] };
     }
   };
   const runBulk = async (input: Buffer) => {
-    const fault = target.bulk && (await bulkFault(target.bulk, input));
+    const { bulk } = target;
+    const fault = bulk && (await unnoted(feedback, () => bulkFault(bulk, input)));
     if (fault !== undefined) note(input, `much of it ${fault}`);
   };
   return {
@@ -156,6 +159,17 @@ function holdsTooMuch(): boolean {
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
+}
+
+/** Leaves no comparisons behind for the inputs to come: how much is tried here depends on the machine. */
+async function unnoted<T>(feedback: Feedback, work: () => Promise<T>): Promise<T> {
+  const { at, compared } = feedback;
+  feedback.compared = [...compared];
+  try {
+    return await work();
+  } finally {
+    Object.assign(feedback, { at, compared });
+  }
 }
 
 /** Tries again with a stack, which would cost more than most inputs. */
@@ -217,6 +231,8 @@ async function cover(kept: readonly Buffer[], trial: ReturnType<typeof createTri
   }
   return chosen;
 }
+
+const byText = (a: string | number, b: string | number) => (String(a) < String(b) ? -1 : 1);
 
 function bytesOf(word: string | number): Buffer[] {
   if (typeof word === 'string') return word === '' || word.length > 64 ? [] : [Buffer.from(word, 'latin1')];

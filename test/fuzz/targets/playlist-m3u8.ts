@@ -22,6 +22,8 @@ export const target: FuzzTarget = {
     if ('refused' in outcome) return;
     const manifest = manifestOf(text);
     if (!manifest || isReadOtherwise(manifest)) return;
+    // Any of the variants is analysed; what is no list of attributes names none of them.
+    if (outcome.read.kind === 'variants' && !hasPlainVariants(text)) return;
     if (outcome.read.kind === 'variants') checkVariant(outcome.read.uri, manifest.playlists ?? []);
     else checkSegments(outcome.read, manifest);
   },
@@ -37,6 +39,14 @@ function manifestOf(text: string): Manifest | undefined {
     // It has no refusals: what it cannot read makes it fail somewhere.
     return undefined;
   }
+}
+
+/** RFC 8216, 4.2, without quotes in quotes. */
+const VARIANT = /^#EXT-X-STREAM-INF:([A-Z0-9-]+=("[^"']*"|[^"',\s]+)(, *|$))*$/;
+
+function hasPlainVariants(text: string): boolean {
+  const variants = text.split(/\r?\n/).filter((line) => line.trim().startsWith('#EXT-X-STREAM-INF'));
+  return variants.every((line) => VARIANT.test(line.trim()));
 }
 
 /** Differences that are meant: we put no variables into addresses. */

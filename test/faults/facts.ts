@@ -1,6 +1,7 @@
 import { compareDeliveries } from './events.ts';
 import type { Delivered } from './events.ts';
 import { expectedOf, readFrameLog } from './frame-log.ts';
+import { tellStops } from './invariants/stops.ts';
 import type { Listeners } from './listeners.ts';
 import type { State } from './state.ts';
 
@@ -28,6 +29,7 @@ export async function tellFacts(state: State, listeners: Listeners): Promise<str
     `${real.length} jobs of real workers (${servers.join(', ')}), ${real.filter(({ attempts }) => attempts > 1).length} of them taken over at least once.`,
     `${count(realFrames.map(([, frames]) => frames))} frames of real workers at the broker, ${count([...log.frames.values()])} with those of the script, ${fenced} of them from workers that had lost their job.`,
     `${workload.deletions.size} of them and of the image calls were deleted by their owners.`,
+    await tellStops(state),
     ...(await eventFacts(state, listeners)),
   ];
 }

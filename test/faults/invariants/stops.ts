@@ -14,7 +14,6 @@ interface StopRow {
 }
 
 interface JobRow {
-  job_id: string;
   attempt: number;
   ended_at: Date | null;
 }
@@ -39,37 +38,59 @@ const silencing = (isReal: boolean) =>
 
 const overlaps = ({ from, to }: Strike, row: StopRow) => from <= row.ended.getTime() && to >= row.asked.getTime();
 
+/** A stop, and the faults that a caller may blame for it. */
+interface Stop extends StopRow {
+  tookMs: number;
+  during: Strike[];
+  isExcused: boolean;
+}
+
+async function stopsOf({ stores, strikes, world }: State): Promise<Stop[]> {
+  const rows = await stores.query<StopRow>(
+    'tasks',
+    `select stopped.task_id, asked.at as asked, stopped.at as ended
+       from task_moves as stopped
+       join lateral (
+         select at from task_moves
+          where task_id = stopped.task_id and to_status = 'stopping' order by version limit 1
+       ) as asked on true
+      where stopped.to_status in ('stopped', 'succeeded', 'failed') and stopped.from_status = 'stopping'`,
+  );
+  return rows.map((row) => {
+    const isSilencing = silencing(world.backends.isReal(row.task_id));
+    const during = strikes.filter((strike) => overlaps(strike, row));
+    const isExcused = during.some(
+      (strike) => strike.holds.some((one) => isSilencing.test(one)) || isDelayedByRelease(world.older, strike),
+    );
+    return { ...row, tookMs: row.ended.getTime() - row.asked.getTime(), during, isExcused };
+  });
+}
+
+async function describeStop({ stores, strikes, world }: State, stop: Stop): Promise<string> {
+  const { task_id: taskId, asked, tookMs, during } = stop;
+  const jobs = world.backends.isReal(taskId)
+    ? await stores.query<JobRow>('inference', 'select attempt, ended_at from jobs where job_id = $1', [taskId])
+    : [];
+  const before = strikes.filter(({ to }) => to < asked.getTime() && to > asked.getTime() - BEFORE_MS);
+  const times = `took ${tookMs} ms from ${asked.toISOString()}, ${endOf(jobs[0], stop)}`;
+  return `task ${taskId} ${times}; during ${namesOf(during)}; before ${namesOf(before)}`;
+}
+
+/** How many stops there were, and the slowest of those that no fault excuses. */
+export async function tellStops(state: State): Promise<string> {
+  const stops = await stopsOf(state);
+  const [slowest] = stops.filter(({ isExcused }) => !isExcused).sort((a, b) => b.tookMs - a.tookMs);
+  const told = slowest ? await describeStop(state, slowest) : 'every one during a fault that silences its backend';
+  return `${stops.length} stops; the slowest that no fault excuses: ${told}.`;
+}
+
 export const stopInvariants: Invariant[] = [
   {
     id: 'stops',
     says: 'No stop takes longer than 10 s while its backend answers, whatever other process hangs',
-    check: async ({ stores, strikes, world }: State) => {
-      const rows = await stores.query<StopRow>(
-        'tasks',
-        `select stopped.task_id, asked.at as asked, stopped.at as ended
-           from task_moves as stopped
-           join lateral (
-             select at from task_moves
-              where task_id = stopped.task_id and to_status = 'stopping' order by version limit 1
-           ) as asked on true
-          where stopped.to_status in ('stopped', 'succeeded', 'failed') and stopped.from_status = 'stopping'`,
-      );
-      const jobs = await stores.query<JobRow>('inference', 'select job_id, attempt, ended_at from jobs');
-      return rows.flatMap((row) => {
-        const took = row.ended.getTime() - row.asked.getTime();
-        const isSilencing = silencing(world.backends.isReal(row.task_id));
-        const during = strikes.filter((strike) => overlaps(strike, row));
-        const isExcused = during.some(
-          (strike) => strike.holds.some((one) => isSilencing.test(one)) || isDelayedByRelease(world.older, strike),
-        );
-        if (took <= LIMIT_MS || isExcused) return [];
-        const job = world.backends.isReal(row.task_id) ? jobs.find(({ job_id: id }) => id === row.task_id) : undefined;
-        const before = strikes.filter(({ to }) => to < row.asked.getTime() && to > row.asked.getTime() - BEFORE_MS);
-        return [
-          `task ${row.task_id} took ${took} ms from ${row.asked.toISOString()}, ${endOf(job, row)}; during ` +
-            `${namesOf(during)}; before ${namesOf(before)}`,
-        ];
-      });
+    check: async (state: State) => {
+      const slow = (await stopsOf(state)).filter(({ tookMs, isExcused }) => tookMs > LIMIT_MS && !isExcused);
+      return Promise.all(slow.map((stop) => describeStop(state, stop)));
     },
   },
 ];

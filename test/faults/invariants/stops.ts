@@ -4,8 +4,11 @@ import type { Invariant } from './invariant.ts';
 import { isDelayedByRelease } from './releases.ts';
 
 const LIMIT_MS = 10_000;
-/** Faults that ended so long before a stop are told with it. */
-const BEFORE_MS = 20_000;
+/**
+ * What a fault held up needs a while to go on: a lease of a dead worker ends, consumers of a broker that came back wait
+ * for the sessions of members that did not.
+ */
+const RECOVERY_MS = 15_000;
 
 interface StopRow {
   task_id: string;
@@ -36,9 +39,10 @@ const silencing = (isReal: boolean) =>
     ? /^(inference|jobs|store postgres|store kafka|store s3|process inference|link inference)/
     : /^(inference|jobs|store postgres|store kafka)/;
 
-const overlaps = ({ from, to }: Strike, row: StopRow) => from <= row.ended.getTime() && to >= row.asked.getTime();
+const overlaps = ({ from, to }: Strike, row: StopRow) =>
+  from <= row.ended.getTime() && to + RECOVERY_MS >= row.asked.getTime();
 
-/** A stop, and the faults that a caller may blame for it. */
+/** A stop, and the faults that struck during it or shortly before. */
 interface Stop extends StopRow {
   tookMs: number;
   during: Strike[];
@@ -66,22 +70,22 @@ async function stopsOf({ stores, strikes, world }: State): Promise<Stop[]> {
   });
 }
 
-async function describeStop({ stores, strikes, world }: State, stop: Stop): Promise<string> {
+async function describeStop({ stores, world }: State, stop: Stop): Promise<string> {
   const { task_id: taskId, asked, tookMs, during } = stop;
   const jobs = world.backends.isReal(taskId)
     ? await stores.query<JobRow>('inference', 'select attempt, ended_at from jobs where job_id = $1', [taskId])
     : [];
-  const before = strikes.filter(({ to }) => to < asked.getTime() && to > asked.getTime() - BEFORE_MS);
   const times = `took ${tookMs} ms from ${asked.toISOString()}, ${endOf(jobs[0], stop)}`;
-  return `task ${taskId} ${times}; during ${namesOf(during)}; before ${namesOf(before)}`;
+  return `task ${taskId} ${times}; during ${namesOf(during)}`;
 }
 
-/** How many stops there were, and the slowest of those that no fault excuses. */
+/** How many stops there were, and how near those that no fault excuses came to the limit. */
 export async function tellStops(state: State): Promise<string> {
   const stops = await stopsOf(state);
-  const [slowest] = stops.filter(({ isExcused }) => !isExcused).sort((a, b) => b.tookMs - a.tookMs);
-  const told = slowest ? await describeStop(state, slowest) : 'every one during a fault that silences its backend';
-  return `${stops.length} stops; the slowest that no fault excuses: ${told}.`;
+  const judged = stops.filter(({ isExcused }) => !isExcused);
+  const [slowest] = judged.sort((a, b) => b.tookMs - a.tookMs);
+  const told = slowest ? `; the slowest: ${await describeStop(state, slowest)}` : '';
+  return `${stops.length} stops, ${judged.length} of them judged, as no fault had silenced their backend${told}.`;
 }
 
 export const stopInvariants: Invariant[] = [

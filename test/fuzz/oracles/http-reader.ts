@@ -2,6 +2,8 @@ import common from 'node:_http_common';
 
 const { HTTPParser } = common;
 const MAX_HEADER_BYTES = 65_536;
+// One for all messages: thousands in a second fill the memory before it is given back.
+const parser = new HTTPParser();
 
 /** A message as the HTTP parser of Node.js reads it. */
 export interface HttpMessage {
@@ -18,7 +20,6 @@ export function readHttp(kind: 'requests' | 'responses', bytes: Buffer): HttpMes
   let flat: string[] = [];
   let status: number | undefined;
   let body: Buffer[] = [];
-  const parser = new HTTPParser();
   parser.initialize(kind === 'requests' ? HTTPParser.REQUEST : HTTPParser.RESPONSE, {}, MAX_HEADER_BYTES);
   parser[HTTPParser.kOnHeaders] = (headers: string[]) => void flat.push(...headers);
   const onHead = (...[, , headers, , , code]: [number, number, string[] | undefined, unknown, unknown, number?]) => {

@@ -20,6 +20,10 @@ const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
   accuracy: [ACCURACY, [...DETECTION, 'packages/visionctl/src/calibration/*', 'bench/accuracy/*']],
   'eight-bit': [ACCURACY, [...DETECTION, 'packages/visionctl/src/calibration/*', 'bench/accuracy/*']],
   'alarm-webhooks': [PERFORMANCE, [...RESULTS, 'services/notify/src/*', 'packages/kafka/src/*']],
+  audits: [
+    PERFORMANCE,
+    ['services/results/src/db/*', 'services/results/src/use-cases/operate/*', 'packages/shared/src/*'],
+  ],
   backtests: [PERFORMANCE, [...RESULTS, 'bench/scale/*']],
   flood: [PERFORMANCE, [...SOURCES, 'bench/flood-clients.ts', 'bench/flood/*', 'bench/expensive-pictures.ts']],
   gateway: [PERFORMANCE, ['services/gateway/src/*', 'packages/*/src/*']],

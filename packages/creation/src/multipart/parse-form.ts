@@ -112,6 +112,7 @@ interface Watched {
 
 /** Tells at once what multer would only count, skip or report when the body has ended. */
 function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
+  const endless = refuseEndless(parser);
   return parser
     .on('field', (name: string | undefined, value: string, { nameTruncated, valueTruncated }: FieldInfo) => {
       const isRepeated = name !== undefined && values.has(name);
@@ -120,6 +121,7 @@ function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
       else if (name !== undefined) values.set(name, value);
     })
     .on('file', (name: string | undefined, stream: Readable, { filename }: { filename: string | undefined }) => {
+      endless.add(stream);
       // The parser tells the same error; without a listener the stream would throw it.
       stream.on('error', () => undefined);
       stream.on('limit', () => onFault(form.files.refuseTooLarge()));
@@ -130,4 +132,27 @@ function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
     .on('fieldsLimit', () => onFault(fail.requestInvalid('too_many_fields', 'The form has too many fields.')))
     .on('partsLimit', () => onFault(fail.requestInvalid('too_many_parts', 'The form has too many parts.')))
     .on('error', (error: unknown) => onFault(refusalOfParser(form, error)));
+}
+
+/**
+ * busboy goes on behind the end of a form that came in the same piece, and waits for ever for a file there that has no
+ * end of its own.
+ */
+function refuseEndless(parser: Writable): { add: (file: Readable) => void } {
+  const open = new Set<Readable>();
+  const final = parser._final.bind(parser);
+  parser._final = (done) => {
+    if ([...open].some((file) => !file.destroyed)) done(new Error('a file has no end'));
+    else final(done);
+  };
+  return {
+    add: (file) => {
+      open.add(file);
+      const push = file.push.bind(file);
+      file.push = (chunk: unknown, encoding?: BufferEncoding) => {
+        if (chunk === null) open.delete(file);
+        return push(chunk, encoding);
+      };
+    },
+  };
 }

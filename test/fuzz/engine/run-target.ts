@@ -55,7 +55,8 @@ export async function runTarget(run: TargetRun): Promise<FuzzReport> {
     if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') stopWith('fills the memory');
     else outcome.reject(error);
   });
-  worker.once('exit', () => outcome.reject(new Error('the thread ended without a report')));
+  // A thread ends by itself when its input waits and nothing is left that could go on.
+  worker.once('exit', () => stopWith('waits for what never comes'));
   try {
     return await outcome.promise;
   } finally {

@@ -29,15 +29,16 @@ export const target: FuzzTarget = {
   },
 };
 
-const LONG_NUMBERS = /^m=video (?:\d{6,}|\d+\/\d{6,}|.* \d{4,})/m;
+/** A video track whose line is no port, protocol and list of payload types. */
+const NO_TRACK = /^m=video (?!\d{1,5}(?:\/\d{1,5})? \S+(?: \d{1,3})+ *\r?$)/m;
 
 /**
  * Differences that are meant: of two names of a track we take the first, a no-break space ends nothing, a mapping with
- * something behind it is none, and neither is a track whose port or payload type is no number of such.
+ * something behind it is none, and neither is a track whose port or payload types are no numbers of such.
  */
 function isReadOtherwise(text: string): boolean {
   const isNamedTwice = text.split(/^m=/m).some((part) => part.split(/^a=control:/m).length > 2);
-  if (LONG_NUMBERS.test(text)) return true;
+  if (NO_TRACK.test(text)) return true;
   return text.includes('\xa0') || isNamedTwice || /^a=rtpmap:(?!\d+ [\w.-]+\/\d+(?:\/\d+)? *\r?$)/m.test(text);
 }
 
@@ -64,6 +65,7 @@ function chosenOf({ media }: Description): Facts | undefined {
 function usableOf(media: Media): Facts[] {
   const types = textOf(media.payloads).split(' ').map(Number);
   return types.flatMap((payloadType) => {
+    if (payloadType > MAX_PAYLOAD_TYPE) return [];
     const map = media.rtp.find(({ payload }) => payload === payloadType);
     const [codec, rate] = map ? [textOf(map.codec).toUpperCase(), Number(map.rate)] : staticOf(payloadType);
     const parameters = parametersOf(textOf(media.fmtp.find(({ payload }) => payload === payloadType)?.config));
@@ -75,6 +77,9 @@ function usableOf(media: Media): Facts[] {
   });
 }
 
+/** A packet has seven bits for it. */
+const MAX_PAYLOAD_TYPE = 127;
+
 const staticOf = (payloadType: number): [string, number] => (payloadType === 26 ? ['JPEG', 90_000] : ['', 0]);
 
 /** Clocks of four to seven digits are real. */
@@ -83,7 +88,7 @@ const isClock = (rate: number) => rate >= 1000 && rate < 10_000_000;
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 function parametersOf(config: string): Map<string, string> {
-  return new Map(config.split(';').map((pair) => [nameOf(pair), pair.slice(pair.indexOf('=') + 1).trim()]));
+  return new Map(config.split(';').map((pair) => [nameOf(pair), pair.split('=').slice(1).join('=').trim()]));
 }
 
 const nameOf = (pair: string) => pair.split('=', 1)[0]?.trim().toLowerCase() ?? '';

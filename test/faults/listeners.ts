@@ -102,11 +102,10 @@ export async function createListeners(world: World, callers: readonly Caller[], 
       }
     },
     lookAfter: async () => {
-      // A rule that is changed again and again, so that changes meet faults too.
+      // A rule that is changed again and again, so that changes meet faults too; a name alone changes nothing judged.
       changes += 1;
-      needed(
-        await owner.send('PUT', '/v1/vision/alarm-rules/changing', json({ ...SELDOM, name: `Change ${changes}` })),
-      );
+      const when = { ...SELDOM.when, clear_ms: 5_000 + (changes % 10) };
+      needed(await owner.send('PUT', '/v1/vision/alarm-rules/changing', json({ ...SELDOM, when })));
       const kept = all.filter(({ door, endpointId }) => door === 'webhook' && !GOING.has(endpointId));
       for (const listener of kept) {
         const { body } = needed(await listener.owner.get(pathOf(listener)));

@@ -39,6 +39,9 @@ const silencing = (isReal: boolean) =>
     ? /^(inference|jobs|store postgres|store kafka|store s3|process inference|link inference)/
     : /^(inference|jobs|store postgres|store kafka)/;
 
+/** One of the two processes of tasks drives a stop on; two faults may leave none. */
+const hitsTasks = ({ name }: Strike) => name.startsWith('tasks') || name.startsWith('all services');
+
 const overlaps = ({ from, to }: Strike, row: StopRow) =>
   from <= row.ended.getTime() && to + RECOVERY_MS >= row.asked.getTime();
 
@@ -63,9 +66,9 @@ async function stopsOf({ stores, strikes, world }: State): Promise<Stop[]> {
   return rows.map((row) => {
     const isSilencing = silencing(world.backends.isReal(row.task_id));
     const during = strikes.filter((strike) => overlaps(strike, row));
-    const isExcused = during.some(
-      (strike) => strike.holds.some((one) => isSilencing.test(one)) || isDelayedByRelease(world.older, strike),
-    );
+    const isSilenced = during.some(({ holds }) => holds.some((one) => isSilencing.test(one)));
+    const isDelayed = during.some((strike) => isDelayedByRelease(world.older, strike));
+    const isExcused = isSilenced || isDelayed || during.filter(hitsTasks).length > 1;
     return { ...row, tookMs: row.ended.getTime() - row.asked.getTime(), during, isExcused };
   });
 }

@@ -29,6 +29,12 @@ export interface LaunchesOptions {
 /** Frames travel in both forms, and those of a job in one after the other as workers take it over. */
 const PUBLISHES_SEGMENTS = 'inference-2';
 
+/**
+ * An image of a track is there before the event that names it, and outages that follow each other hold that up for
+ * minutes. In service the sweep waits for a day and a week.
+ */
+const EVENTS_LATE_MS = '600000';
+
 /** How each process of a service starts, the first time and after every end: in the release that it has. */
 export function launchesOf({ settings, infrastructure, workDirOf, older, env, neighbours }: LaunchesOptions) {
   return (index: 0 | 1, links: ReadonlyMap<Store, Link>): ReplicaOptions['launch'] => {
@@ -41,6 +47,7 @@ export function launchesOf({ settings, infrastructure, workDirOf, older, env, ne
         ...release?.env,
         WORK_DIR: workDirOf(name) ?? `${settings.localDir}/work/${name}`,
         ...(name === PUBLISHES_SEGMENTS && { PUBLISH_SEGMENTS: 'true' }),
+        ...(name.startsWith('results-') && { ORPHAN_AGE_MS: EVENTS_LATE_MS }),
       },
       replica: { name, portBase, neighbours, secrets },
       hastened: true,

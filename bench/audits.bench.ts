@@ -3,13 +3,13 @@ import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { selectDifferences } from '@vision/shared/audit/differences';
 import { createDb } from '@vision/shared/db/knex';
 import { createLogger } from '@vision/shared/logger';
-import { v7 as uuidv7 } from 'uuid';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { auditFrames } from '../services/results/src/use-cases/operate/audit-frames.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/retain/keep-partitions.ts';
 import { testSettings } from '../services/results/test/support.ts';
 import { atMost, timed } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
+import { syntheticTaskId } from './synthetic-frames.ts';
 
 export const name = 'audits';
 
@@ -65,7 +65,7 @@ export async function run() {
 }
 
 async function fill(db: Knex): Promise<void> {
-  const ids = Array.from({ length: TASKS }, () => uuidv7());
+  const ids = Array.from({ length: TASKS }, () => syntheticTaskId());
   const values = { ids, frames: FRAMES, together: TOGETHER };
   await db.raw(
     `insert into ingests (task_id, attempt, stored, position, max_seq, attempt_stored, attempt_first, attempt_last,

@@ -80,6 +80,12 @@ export const forms: AttackGroup = {
       framing: ['Content-Encoding: gzip', 'Content-Length: 10'],
     }),
     row('no end', MALFORMED, (picture) => file(picture)),
+    row('a file behind the end that has no end of its own', MALFORMED, () => [
+      ...file('first'),
+      END,
+      ...file('second'),
+      ...file('third').slice(0, 2),
+    ]),
     row('an end in the middle of a picture', MALFORMED, (picture) => file(picture.subarray(0, 4_000)).slice(0, 2)),
     row(
       'less than its length, and a client that leaves',

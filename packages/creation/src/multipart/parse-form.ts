@@ -135,8 +135,8 @@ function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
 }
 
 /**
- * busboy goes on behind the end of a form that came in the same piece, and waits for ever for a file there that has no
- * end of its own.
+ * busboy goes on parsing when more than the form arrives in one chunk. A file that starts there and never ends would
+ * keep the request open without an answer.
  */
 function refuseEndless(parser: Writable): { add: (file: Readable) => void } {
   const open = new Set<Readable>();

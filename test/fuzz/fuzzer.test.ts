@@ -21,3 +21,27 @@ test('an edge that every input passes a hundred times is news once, so that what
   expect(inputs).toBeGreaterThan(1000);
   expect(bulkRuns).toBeLessThan(3);
 });
+
+/** The first inputs of a run in which one takes longer than `slowMs`, as hexadecimal digits. */
+async function inputsWith(slowMs: number): Promise<string[]> {
+  const feedback = createFeedback();
+  feedback.edgeCount = 1;
+  const inputs: string[] = [];
+  const check = (input: Buffer) => {
+    feedback.same(input.length, 7);
+    feedback.same(input.toString('latin1').slice(0, 8), 'word');
+    // Ten different findings end a run.
+    if (inputs.length > COMPARED) throw new Error('x'.repeat(inputs.length - COMPARED));
+  };
+  const onInput = (input: Buffer) => void inputs.push(input.toString('hex'));
+  const target = { maxBytes: 64, slowMs, check };
+  await fuzz({ target, feedback, seeds: [Buffer.from('seed')], seed: 1, until: Infinity, onInput });
+  return inputs.slice(0, COMPARED);
+}
+const COMPARED = 1000;
+
+test('a seed leads to the same inputs, whether or not they are tried again for the time they take', async () => {
+  const quick = await inputsWith(60_000);
+  expect(new Set(quick).size).toBeGreaterThan(COMPARED / 10);
+  expect(await inputsWith(-1)).toEqual(quick);
+});

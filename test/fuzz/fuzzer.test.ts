@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createFeedback } from './engine/feedback.ts';
 import { fuzz } from './engine/fuzzer.ts';
+import { runTarget } from './engine/run-target.ts';
 
 test('an edge that every input passes a hundred times is news once, so that what is kept fills no memory', async () => {
   const feedback = createFeedback();
@@ -44,4 +45,10 @@ test('a seed leads to the same inputs, whether or not they are tried again for t
   const quick = await inputsWith(60_000);
   expect(new Set(quick).size).toBeGreaterThan(COMPARED / 10);
   expect(await inputsWith(-1)).toEqual(quick);
+});
+
+test('an input that waits for what never comes is a finding', async () => {
+  const targetUrl = 'data:text/javascript,export const target = { maxBytes: 8, check: () => new Promise(() => {}) }';
+  const { findings } = await runTarget({ targetUrl, instrumented: [], seeds: [], seed: 1, until: Date.now() + 60_000 });
+  expect(findings.map(({ error }) => error)).toEqual(['waits for what never comes']);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { operationScopes, scopeOf } from '@vision/contracts/scopes';
+import { operationScopes, publicOperations, scopeOf } from '@vision/contracts/public-operations';
 import { buildOpenApi } from './openapi/openapi.ts';
 import type { OpenApiOptions, WebhookDoc } from './openapi/openapi.ts';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
@@ -93,11 +93,12 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
   await checkForwarded(root, definitions);
   for (const { audience, operation, authenticated } of definitions) {
     if (audience === 'public' && authenticated !== false && !scopeOf(operation))
-      report(`${operation} has no scope in packages/contracts/src/scopes.ts`);
+      report(`${operation} has no scope in packages/contracts/src/public-operations.ts`);
   }
   const named = new Set(definitions.map(({ operation }) => operation));
   for (const operation of Object.keys(operationScopes))
-    if (!named.has(operation)) report(`packages/contracts/src/scopes.ts names ${operation}, which no service has`);
+    if (!named.has(operation))
+      report(`packages/contracts/src/public-operations.ts names ${operation}, which no service has`);
   faultsOfAllowedCalls(declared).forEach(report);
   const { webhookDocs: webhooks } = (await importFrom(root, 'notify', 'http/webhook-docs.ts')) as {
     webhookDocs: WebhookDoc[];
@@ -135,11 +136,8 @@ async function definitionsOf(root: string, service: string): Promise<RouteDefini
  * A route that the gateway passes on and its owner does not declare, or the other way round, is a fault of one of them.
  */
 async function checkForwarded(root: string, definitions: RouteDefinition[]): Promise<void> {
-  const gateway = (await importFrom(root, 'gateway', 'http/forwarded-routes.ts')) as {
-    forwarded: Named[];
-  };
   const own = (await definitionsOf(root, 'gateway')).map(nameOf);
-  const forwarded = new Set([...gateway.forwarded.map(nameOf), ...own]);
+  const forwarded = new Set([...publicOperations.map(nameOf), ...own]);
   const declared = new Set(definitions.filter(({ audience }) => audience === 'public').map(nameOf));
   for (const name of forwarded) if (!declared.has(name) && !own.includes(name)) report(`no service declares ${name}`);
   for (const name of declared) if (!forwarded.has(name)) report(`the gateway does not pass on ${name}`);

@@ -1,3 +1,6 @@
+import { publicOperations } from './public-operations.ts';
+import type { Owner } from './public-operations.ts';
+
 /** Services that are called with a service token. */
 export const callees = ['tasks', 'images', 'results', 'quota', 'notify', 'inference'] as const;
 /** Services that call others, so each has a signing key. */
@@ -5,6 +8,10 @@ export const callers = ['gateway', 'tasks', 'images', 'results'] as const;
 
 export type Callee = (typeof callees)[number];
 export type CallingService = (typeof callers)[number];
+
+/** The operations of the public API that this service answers. */
+const publicOf = (service: Owner) =>
+  publicOperations.filter(({ owner }) => owner === service).map(({ operation }) => operation);
 
 /** What a service asks of the ledger that charges for its work. */
 const callsOfChargers = [
@@ -24,15 +31,7 @@ const callsOfChargers = [
 export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonly string[]>>> = {
   tasks: {
     gateway: [
-      'createStreamTask',
-      'createUploadTask',
-      'createStreamProbe',
-      'getTask',
-      'getTaskVideo',
-      'getLiveSnapshot',
-      'listTasks',
-      'stopTask',
-      'deleteTask',
+      ...publicOf('tasks'),
       'listInternalTasks',
       'verifyInternalTask',
       'runTaskRetention',
@@ -56,8 +55,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   },
   images: {
     gateway: [
-      'createImageDetection',
-      'getImageDetection',
+      ...publicOf('images'),
       'runImageRetention',
       'decideImageBucket',
       'runImageAudits',
@@ -75,14 +73,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   },
   results: {
     gateway: [
-      'getResults',
-      'getTrack',
-      'getTrackSnapshot',
-      'listTracks',
-      'getTimeline',
-      'getResultStream',
-      'getSource',
-      'createAlarmBacktest',
+      ...publicOf('results'),
       'runResultRetention',
       'decideResultBucket',
       'runResultAudits',
@@ -99,8 +90,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   },
   quota: {
     gateway: [
-      'getUsage',
-      'getUsageDays',
+      ...publicOf('quota'),
       'getSubjectUsage',
       'verifyLedger',
       'repairCounter',
@@ -116,31 +106,10 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   },
   notify: {
     gateway: [
-      'listEvents',
-      'getEventStream',
-      'listAlarmRules',
-      'getAlarmRule',
-      'putAlarmRule',
-      'deleteAlarmRule',
-      'listAlarms',
-      'getAlarm',
-      'reviewAlarm',
+      ...publicOf('notify'),
       'republishRuleEvents',
-      'listWebhookEndpoints',
-      'putWebhookEndpoint',
-      'getWebhookEndpoint',
-      'deleteWebhookEndpoint',
-      'rotateWebhookSecret',
-      'testWebhookEndpoint',
-      'recoverWebhookEndpoint',
-      'listWebhookDeliveries',
-      'redeliverWebhook',
       'listWebhookKeys',
       'endWebhookKeys',
-      'listMqttEndpoints',
-      'putMqttEndpoint',
-      'getMqttEndpoint',
-      'deleteMqttEndpoint',
       'runEventRetention',
       'getNotifyStatus',
     ],

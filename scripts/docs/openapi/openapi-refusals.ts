@@ -1,6 +1,6 @@
 import type { ResponseConfig } from '@asteasolutions/zod-to-openapi';
 import { documentedProblem } from '../../../packages/contracts/src/problem.ts';
-import { scopeOf } from '../../../packages/contracts/src/scopes.ts';
+import { scopeOf } from '../../../packages/contracts/src/public-operations.ts';
 import { fail, refusalOf } from '../../../packages/contracts/src/errors.ts';
 import type { AppError } from '../../../packages/contracts/src/errors.ts';
 import type { Components } from './openapi-components.ts';

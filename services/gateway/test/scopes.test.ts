@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { scopeOf } from '@vision/contracts/scopes';
+import { publicOperations, scopeOf } from '@vision/contracts/public-operations';
 import type { KeyScope } from '@vision/contracts/scopes';
 import { createTokenVerifier } from '@vision/shared/http/service-token';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { testPublicKeys } from '@vision/shared/testing/service-keys';
-import { forwarded } from '../src/http/forwarded-routes.ts';
 import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
 import { valuesOf } from './support/upstream.ts';
@@ -23,7 +22,7 @@ async function keyWith(scopes?: KeyScope[]): Promise<string> {
   return String(made.body['key']);
 }
 
-const everything = forwarded.map(({ operation, method, path }) => ({
+const everything = publicOperations.map(({ operation, method, path }) => ({
   operation,
   method: method.toUpperCase(),
   path: path.replaceAll(/\{\w+\}/g, randomUUID()),

@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import { mayCall } from '@vision/contracts/allowed-calls';
 import type { Callee } from '@vision/contracts/allowed-calls';
-import { lackingScope, scopeOf } from '@vision/contracts/scopes';
+import { scopeOf } from '@vision/contracts/public-operations';
+import { lackingScope } from '@vision/contracts/scopes';
 import { fail } from '@vision/contracts/errors';
 import type { Logger } from '../logger.ts';
 import type { PublicKey } from '../service-keys.ts';

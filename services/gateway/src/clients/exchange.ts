@@ -8,7 +8,7 @@ import { createDeadline, withDeadline } from '@vision/shared/upstream/deadline';
 import { UpstreamAnswerError, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
 import type { CallOutcome } from '@vision/shared/upstream/error-type';
 import { responseHeaders } from './forward-headers.ts';
-import type { Owner } from './owners.ts';
+import type { Owner } from '@vision/contracts/public-operations';
 import { UpstreamRequest } from './upstream-request.ts';
 
 /** We ended the connection of a client that passed this limit; undefined where it is none of time. */

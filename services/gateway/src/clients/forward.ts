@@ -5,7 +5,7 @@ import { IDLE_CONNECTION_MS } from '@vision/shared/http/idle-connection';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import { Exchange } from './exchange.ts';
 import type { Cut, ForwardLimits } from './exchange.ts';
-import type { Owner } from './owners.ts';
+import type { Owner } from '@vision/contracts/public-operations';
 
 /** Where a request goes on, and for whom. */
 interface ForwardTarget {

@@ -1,8 +1,7 @@
+import type { Owner } from '@vision/contracts/public-operations';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { ServiceClient, ServiceClientOptions } from '@vision/shared/http/service-client';
 
-/** The services behind the gateway. */
-export type Owner = 'tasks' | 'images' | 'results' | 'quota' | 'notify';
 /** Asks them what operators want to know. */
 export type Owners = Record<Owner, ServiceClient>;
 

@@ -4,7 +4,7 @@ import { askEveryReplica } from '@vision/shared/http/replicas';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { ServiceClientOptions } from '@vision/shared/http/service-client';
 import { OPERATOR } from '../domain/audit.ts';
-import type { Owner } from './owners.ts';
+import type { Owner } from '@vision/contracts/public-operations';
 
 export interface Replicas {
   /** How each replica of a service stands; the name of its address says where they are. */

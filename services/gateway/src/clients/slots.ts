@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { SlotKind } from '@vision/contracts/public-operations';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { RedisGuard } from './redis.ts';
-
-/** Kinds of requests of which a subject may have only some at once; the names of the limits. */
-export type SlotKind =
-  'image_calls' | 'video_uploads' | 'video_downloads' | 'event_streams' | 'alarm_backtests' | 'stream_probes';
 
 interface Slot {
   /** Others that may start now. */

@@ -1,7 +1,7 @@
+import type { SlotKind } from '@vision/contracts/public-operations';
 import type { Response } from 'express';
 import { expect, test } from '@jest/globals';
 import type { Caller } from '@vision/shared/http/caller';
-import type { SlotKind } from '../clients/slots.ts';
 import { inSlot } from './in-slot.ts';
 import type { SlotDeps } from './in-slot.ts';
 

@@ -1,7 +1,7 @@
+import type { SlotKind } from '@vision/contracts/public-operations';
 import type { Response } from 'express';
 import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
-import type { SlotKind } from '../clients/slots.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { addLimit } from './authenticate.ts';
 

@@ -1,18 +1,18 @@
 import { paramsOf } from '@vision/contracts/ids';
+import { publicOperations } from '@vision/contracts/public-operations';
+import type { PublicOperation } from '@vision/contracts/public-operations';
 import { pathTo } from '@vision/contracts/question';
-import { forwarded } from './forwarded-routes.ts';
-import type { Forwarded } from './forwarded-routes.ts';
 
 /** A path that a link can be for, in its one spelling, with the operation that it is of. */
 export interface LinkedPath {
-  entry: Forwarded;
+  entry: PublicOperation;
   params: Record<string, string>;
   path: string;
 }
 
 /** The operation of a path; undefined for those that no link can be for, and for every odd spelling. */
 export function linkedPathOf(text: string): LinkedPath | undefined {
-  for (const entry of forwarded) {
+  for (const entry of publicOperations) {
     if (entry.isLinkable !== true) continue;
     const params = paramsIn(entry.path, text);
     if (params) return { entry, params, path: pathTo(entry.path, params, undefined) };

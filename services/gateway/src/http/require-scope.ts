@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { lackingScope, scopeOf } from '@vision/contracts/scopes';
+import { scopeOf } from '@vision/contracts/public-operations';
+import { lackingScope } from '@vision/contracts/scopes';
 import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 

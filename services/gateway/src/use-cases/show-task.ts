@@ -1,7 +1,7 @@
 import { getTaskHistory } from '@vision/contracts/history';
 import type { Happening, TaskHistory } from '@vision/contracts/history';
 import { asAppError, fail } from '@vision/contracts/errors';
-import type { Owner } from '../clients/owners.ts';
+import type { Owner } from '@vision/contracts/public-operations';
 import { selectAuditOf } from '../db/audit-log.ts';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';

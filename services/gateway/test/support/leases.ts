@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { SlotKind } from '../../src/clients/slots.ts';
+import type { SlotKind } from '@vision/contracts/public-operations';
 
 interface Lease {
   id: string;

@@ -12,9 +12,9 @@ export interface Use {
 const TICKS_PER_S = 100;
 
 /** @param program as `make up` names it */
-export function useOf(program: string): Use {
+export function useOf(program: string, directory?: string): Use {
   const processes = readProcesses();
-  const tree = [pidOf(program)];
+  const tree = [pidOf(program, directory)];
   for (const pid of tree) tree.push(...processes.filter((one) => one.parent === pid).map((one) => one.pid));
   const own = processes.filter(({ pid }) => tree.includes(pid));
   return {

@@ -5,9 +5,9 @@ import { residentMiB as residentMiBOf } from '../test/support/resident-memory.ts
 
 export const localDir = resolve(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
 
-/** Of a program that `make up` started. */
-export function pidOf(program: string): number {
-  return Number(readFileSync(join(localDir, 'run', `${program}.pid`), 'utf8').split(' ')[0]);
+/** Of a program that `make up` started, or a copy of it that works in another folder. */
+export function pidOf(program: string, directory = localDir): number {
+  return Number(readFileSync(join(directory, 'run', `${program}.pid`), 'utf8').split(' ')[0]);
 }
 
 /**

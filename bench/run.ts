@@ -14,7 +14,7 @@ import { boundsText, breaches, shownValue } from './verdict.ts';
 const here = import.meta.dirname;
 const wanted = process.argv.slice(2);
 /** Settings under which a benchmark measures a part of what its page shows, or something else. */
-const narrowing = ['FLOOD', 'SHAPES', 'TRACKING_DETECTOR', 'TRACKING_HALF', 'FIRE_HALF', 'ANYWAY'];
+const narrowing = ['FLOOD', 'SHAPES', 'TRACKING_DETECTOR', 'TRACKING_HALF', 'FIRE_HALF', 'ANYWAY', 'BROKERS'];
 /** Compares with a system that only its caller can name. */
 const isRun = (benchmark: string) => benchmark !== 'two-systems' || process.env['OTHER_SYSTEM'] !== undefined;
 const benchmarks = (await readdir(here))

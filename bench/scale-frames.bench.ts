@@ -7,7 +7,9 @@ import { until } from '@vision/shared/testing/until';
 import type { Figure } from './figures.ts';
 import { cpuSecondsOf, useOf } from './process-tree.ts';
 import { workOf } from './scale/database-work.ts';
+import { startBrokers } from './scale/brokers.ts';
 import { measureEvenArrival } from './scale/even-arrival.ts';
+import type { Brokers } from './scale/brokers.ts';
 import type { EvenArrival } from './scale/even-arrival.ts';
 import { createResultsWorld } from './scale/results-world.ts';
 import type { ResultsWorld } from './scale/results-world.ts';
@@ -22,6 +24,8 @@ const OBJECTS = 3;
 /** How long each system with cameras runs. */
 const EVEN_S = Number(process.env['EVEN_S'] || 103);
 const FPS = 5;
+/** With three, each record has three copies; cameras with the default of workers alone are measured. */
+const BROKERS = Number(process.env['BROKERS'] || 1);
 /** So many frames of a task are moved at once; the rest would be a move of its own, which production does not make. */
 const MOVED_AT_ONCE = 512;
 const EVEN: EvenArrival[] = [
@@ -30,6 +34,7 @@ const EVEN: EvenArrival[] = [
   { streams: 1_000, lingerMs: 250, mostBytes: 250 },
   { streams: 1_000, lingerMs: 2_000, mostBytes: 120 },
 ];
+const isDefault = ({ streams, lingerMs }: EvenArrival) => streams === 1_000 && lingerMs === 250;
 
 /**
  * Frames of more and more streams into the results service, a process of its own: first as fast as it stores them from
@@ -37,17 +42,28 @@ const EVEN: EvenArrival[] = [
  * is that of the service and of PostgreSQL, which also serves the idle system beside it.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
+  const brokers = await startBrokers(BROKERS);
+  process.env['TEST_KAFKA_BROKERS'] = brokers.addresses;
+  try {
+    return { figures: await measure(brokers) };
+  } finally {
+    await brokers.stop();
+  }
+}
+
+async function measure(brokers: Brokers): Promise<Figure[]> {
   const framesOf = await liveFrames(Math.max(FRAMES / Math.min(...STREAMS), EVEN_S * FPS));
   const backlogs: Cost[] = [];
-  for (const streams of STREAMS) backlogs.push(await measureBacklog(framesOf, streams));
+  for (const streams of BROKERS === 1 ? STREAMS : []) backlogs.push(await measureBacklog(framesOf, streams));
   const each = Math.floor(EVEN_S * FPS);
   const camera = framesOf(syntheticTaskId(), OBJECTS).slice(
     0,
     each - (each > MOVED_AT_ONCE ? each % MOVED_AT_ONCE : 0),
   );
   const even: Figure[] = [];
-  for (const one of EVEN) even.push(...(await measureEvenArrival(one, camera)));
-  return { figures: [...backlogs.flatMap(figuresOf), ...growthOf(backlogs), ...even] };
+  for (const one of BROKERS === 1 ? EVEN : EVEN.filter(isDefault))
+    even.push(...(await measureEvenArrival(brokers, one, camera)));
+  return [...backlogs.flatMap(figuresOf), ...growthOf(backlogs), ...even];
 }
 
 type FramesOf = Awaited<ReturnType<typeof liveFrames>>;

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FrameData } from '@vision/contracts/frame-events';
 import { topics } from '@vision/contracts/topics';
+import type { RunningProcess } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 import { atMost, quantile } from '../figures.ts';
 import type { Figure } from '../figures.ts';
 import { kafkaBytes } from '../kafka-bytes.ts';
 import { cpuSecondsOf, useOf } from '../process-tree.ts';
+import type { Brokers } from './brokers.ts';
 import { startCameras } from './cameras.ts';
 import type { Cameras } from './cameras.ts';
 import { createResultsWorld } from './results-world.ts';
@@ -34,10 +36,14 @@ const SAMPLED_STREAMS = 20;
  * then what moving all of them to the object store costs, each object read back.
  * @param frames of one stream, at 5 a second: as long as the run takes
  */
-export async function measureEvenArrival(case_: EvenArrival, frames: readonly FrameData[]): Promise<Figure[]> {
+export async function measureEvenArrival(
+  brokers: Brokers,
+  case_: EvenArrival,
+  frames: readonly FrameData[],
+): Promise<Figure[]> {
   const world = await createResultsWorld();
   try {
-    const { figures, idle } = await ingest(world, case_, frames);
+    const { figures, idle } = await ingest({ world, brokers }, case_, frames);
     return [...figures, ...(await compact(world, case_, idle))];
   } finally {
     await world.close();
@@ -45,13 +51,14 @@ export async function measureEvenArrival(case_: EvenArrival, frames: readonly Fr
 }
 
 async function ingest(
-  world: ResultsWorld,
+  { world, brokers }: { world: ResultsWorld; brokers: Brokers },
   case_: EvenArrival,
   frames: readonly FrameData[],
 ): Promise<{ figures: Figure[]; idle: Used }> {
   const { streams, lingerMs, mostBytes } = case_;
   const service = await world.start();
-  const use = () => ({ serviceS: cpuSecondsOf(service.child.pid ?? 0), databaseS: useOf('postgres').cpuS });
+  const kafkaS = () => brokers.programs.reduce((sum, one) => sum + useOf(one, brokers.localDir).cpuS, 0);
+  const use = () => ({ ...useOfStores(service), kafkaS: kafkaS() });
   await delay(SETTLE_MS);
   const idle = await useIn(use, () => delay(IDLE_MS));
   const cameras = await startCameras({ kafka: world.kafka.client, frames, streams, lingerMs });
@@ -65,15 +72,21 @@ async function ingest(
       lags = await sampleLags(world, cameras, until);
     });
     const counted = cameras.captured() - beganWith;
-    const of = (name: 'serviceS' | 'databaseS') => ((used[name] - idle[name]) * used.seconds * 1e6) / counted;
-    return { lags, perS: counted / used.seconds, service: of('serviceS'), database: of('databaseS') };
+    const of = (name: keyof Times) => ((used[name] - idle[name]) * used.seconds * 1e6) / counted;
+    return {
+      lags,
+      perS: counted / used.seconds,
+      service: of('serviceS'),
+      database: of('databaseS'),
+      kafka: of('kafkaS'),
+    };
   };
   const whole = await measure(half);
   await holdFolds(world);
   const ingest = await measure(total);
   await cameras.stop();
   await until(async () => (await world.stored()) === total, { timeoutMs: 120_000, intervalMs: 200 });
-  const bytes = kafkaBytes(`${world.kafka.topicPrefix}${topics.frames}`) / total;
+  const bytes = kafkaBytes(`${world.kafka.topicPrefix}${topics.frames}`, brokers.localDir) / total;
   await service.stop();
   const of = nameOf(case_);
   const inSegments = lingerMs !== undefined;
@@ -88,6 +101,7 @@ async function ingest(
     { name: `${of}, processor time of results to fold a frame`, value: whole.service - ingest.service, unit: 'us' },
     { name: `${of}, processor time of PostgreSQL to store a frame`, value: ingest.database, unit: 'us' },
     { name: `${of}, processor time of PostgreSQL to fold it`, value: whole.database - ingest.database, unit: 'us' },
+    { name: `${of}, processor time of ${brokersOf(brokers)} to keep a frame`, value: whole.kafka, unit: 'us' },
     {
       name: `${of}, bytes of a frame in Kafka`,
       value: bytes,
@@ -109,13 +123,24 @@ async function holdFolds({ database: { db } }: ResultsWorld): Promise<void> {
   await db('ingests').update({ fold_at: 'infinity' });
 }
 
-interface Used {
+/** Seconds of processor time. */
+interface Times {
   serviceS: number;
   databaseS: number;
+  kafkaS: number;
 }
 
+interface Used extends Times {
+  seconds: number;
+}
+
+const useOfStores = ({ child }: RunningProcess) => ({
+  serviceS: cpuSecondsOf(child.pid ?? 0),
+  databaseS: useOf('postgres').cpuS,
+});
+
 /** Processor time in each second of the work. */
-async function useIn(use: () => Used, work: () => Promise<unknown>): Promise<Used & { seconds: number }> {
+async function useIn(use: () => Times, work: () => Promise<unknown>): Promise<Used> {
   const [before, fromMs] = [use(), performance.now()];
   await work();
   const [after, seconds] = [use(), (performance.now() - fromMs) / 1_000];
@@ -123,6 +148,7 @@ async function useIn(use: () => Used, work: () => Promise<unknown>): Promise<Use
     seconds,
     serviceS: (after.serviceS - before.serviceS) / seconds,
     databaseS: (after.databaseS - before.databaseS) / seconds,
+    kafkaS: (after.kafkaS - before.kafkaS) / seconds,
   };
 }
 
@@ -160,7 +186,7 @@ async function compact(world: ResultsWorld, case_: EvenArrival, idle: Used): Pro
   // They were to stay in the database for ten minutes.
   await db('ingests').update({ compact_at: db.fn.now() });
   const service = await world.start({ SEGMENT_YOUNG_MS: '1000' });
-  const use = () => ({ serviceS: cpuSecondsOf(service.child.pid ?? 0), databaseS: useOf('postgres').cpuS });
+  const use = () => ({ ...useOfStores(service), kafkaS: 0 });
   // Objects are read back a minute after they were stored, and most of that time is idle.
   const moving = () => until(() => isCompact(world), { timeoutMs: 600_000, intervalMs: 250 });
   const busy = await useIn(use, moving);
@@ -186,3 +212,5 @@ async function isCompact({ database: { db } }: ResultsWorld): Promise<boolean> {
 
 const nameOf = ({ streams, lingerMs }: EvenArrival) =>
   `${streams} streams, ${lingerMs === undefined ? 'frame by frame' : `segments of ${lingerMs} ms`}`;
+
+const brokersOf = ({ programs }: Brokers) => (programs.length === 1 ? 'Kafka' : `${programs.length} brokers`);

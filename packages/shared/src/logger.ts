@@ -8,8 +8,8 @@ export type { Logger } from 'pino';
 
 /**
  * JSON log on stdout, and by OTLP where logs are exported. Levels by duty: error = someone must act, warn = heals
- * itself, info = a business fact, debug = detail. The active trace is added to every line; headers and anything called
- * secret, password, token or url are redacted.
+ * itself, info = a business fact, debug = detail. The active trace is added to every line; headers, anything called
+ * secret, password, token or url, and values of rows in errors of PostgreSQL are redacted.
  */
 export function createLogger(name: string, level = 'info', destination?: DestinationStream): Logger {
   return pino(
@@ -30,6 +30,7 @@ export function createLogger(name: string, level = 'info', destination?: Destina
           '*.token',
           '*.stream_url',
           'stream_url',
+          ...valuesOfRows,
         ],
         censor: '***',
       },
@@ -39,6 +40,12 @@ export function createLogger(name: string, level = 'info', destination?: Destina
     destination ?? alsoExported(pino.destination({ fd: 1, sync: false })),
   );
 }
+
+/** What a driver adds to an error that holds values of rows: bindings of statements, and what PostgreSQL quotes. */
+const valuesOfRows = ['bindings', 'detail', 'where'].flatMap((name) => [
+  `err.${name}`,
+  `err.aggregateErrors[*].${name}`,
+]);
 
 /** An error as it is logged, with what is known of the call to an upstream that it ended. */
 function errorOfLine(error: unknown): unknown {

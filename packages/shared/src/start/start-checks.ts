@@ -18,7 +18,7 @@ export interface StartChecks {
   /** Asks all of them, and again until each was answered well once; resolves after the first answers, or 3 s. */
   start: () => Promise<void>;
   /**
-   * Why the process is not ready, one sentence each; empty once every check has passed, and for good: an outage later
+   * Why the process is not ready, one sentence each; empty once it was ready, and for good: what a store answers later
    * must not take every replica out of service at once.
    */
   problems: () => string[];
@@ -33,7 +33,7 @@ export function createStartChecks(checks: StartCheck[], logger: Logger, interval
   const stopping = new AbortController();
   const open = new Map(checks.map((check) => [check.name, `${check.name} was not asked yet`]));
   const loops: Promise<void>[] = [];
-  const state = { open, logger, intervalMs, signal: stopping.signal };
+  const state = { open, wasReady: open.size === 0, logger, intervalMs, signal: stopping.signal };
   return {
     start: async () => {
       const first = checks.map(async (check) => {
@@ -53,12 +53,14 @@ export function createStartChecks(checks: StartCheck[], logger: Logger, interval
 
 interface Watch {
   open: Map<string, string>;
+  wasReady: boolean;
   logger: Logger;
   intervalMs: number;
   signal: AbortSignal;
 }
 
-async function watch(check: StartCheck, { open, logger, intervalMs, signal }: Watch, answered: () => void) {
+async function watch(check: StartCheck, state: Watch, answered: () => void) {
+  const { open, logger, intervalMs, signal } = state;
   let said = '';
   let saidAt = 0;
   let wasWrong = false;
@@ -67,8 +69,9 @@ async function watch(check: StartCheck, { open, logger, intervalMs, signal }: Wa
     if (answer?.kind === 'risk') logger.warn({ store: check.name, fault: answer.kind }, answer.sentence);
     const fault = answer?.kind === 'risk' ? undefined : answer;
     wasWrong ||= fault?.kind === 'wrong';
-    if (!fault || (check.readyWhileAway && !wasWrong)) open.delete(check.name);
+    if (!fault || state.wasReady || (check.readyWhileAway && !wasWrong)) open.delete(check.name);
     else open.set(check.name, fault.sentence);
+    state.wasReady ||= open.size === 0;
     if (fault && (fault.sentence !== said || performance.now() - saidAt > REMINDER_MS)) {
       said = fault.sentence;
       saidAt = performance.now();

@@ -14,7 +14,7 @@ export async function tellFacts(state: State, listeners: Listeners): Promise<str
     'select attempt as attempts, frames_published::int as frames from jobs where scene_code is not null',
   );
   const realFrames = [...log.frames].filter(([jobId]) => world.backends.isReal(jobId));
-  const all = [...log.frames.values()].map(expectedOf);
+  const all = [...log.frames].map(([jobId, frames]) => expectedOf(frames, log.ends.get(jobId)));
   const fenced = all.reduce((sum, one) => sum + one.fenced.size, 0);
   const servers = world.streams.live.map(({ server, url }) => {
     const tasks = workload.creates.filter(

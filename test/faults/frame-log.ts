@@ -22,11 +22,7 @@ export interface LoggedFrame {
   offset: number;
 }
 
-export interface LoggedEnd {
-  jobId: string;
-  attempt: number;
-  at: number;
-}
+export type LoggedEnd = Pick<LoggedFrame, 'jobId' | 'attempt' | 'at' | 'partition' | 'offset'>;
 
 /** What the broker holds: whatever it acknowledged is in it. */
 export interface FrameLog {
@@ -82,7 +78,7 @@ export function mergeLogs(one: FrameLog, other: FrameLog): FrameLog {
   return { frames, ends: new Map([...one.ends, ...other.ends]) };
 }
 
-const inBrokerOrder = (list: LoggedFrame[]) =>
+const inBrokerOrder = <T extends LoggedEnd>(list: T[]): T[] =>
   list.sort((a, b) => a.at - b.at || a.partition - b.partition || a.offset - b.offset);
 
 function framesIn(type: string | undefined, value: Buffer): FrameData[] {
@@ -101,7 +97,13 @@ const frameOf = ({ job_id, attempt, seq, frame_time_ms, objects }: FrameData, pl
   ...place,
 });
 
-const endOf = ({ job_id, attempt }: JobEndedData, { at }: Place): LoggedEnd => ({ jobId: job_id, attempt, at });
+const endOf = ({ job_id, attempt }: JobEndedData, { at, partition, offset }: Place): LoggedEnd => ({
+  jobId: job_id,
+  attempt,
+  at,
+  partition,
+  offset,
+});
 
 function note<T extends { jobId: string }>(lists: Map<string, T[]>, item: T): void {
   const list = lists.get(item.jobId);
@@ -119,16 +121,21 @@ export interface Expected {
   reused: number[];
 }
 
-/** The fence of an attempt holds until the broker has something of a newer one. */
-export function expectedOf(frames: readonly LoggedFrame[]): Expected {
+/**
+ * The fence of an attempt holds until the broker has a frame or the end mark of a newer one. What a worker was sending
+ * when it was frozen is sent when it wakes.
+ */
+export function expectedOf(frames: readonly LoggedFrame[], ends: readonly LoggedEnd[] = []): Expected {
   const expected: Expected = { frames: new Map(), fenced: new Set(), reused: [] };
   let newest = -1;
-  for (const frame of frames) {
-    if (frame.attempt < newest) {
-      expected.fenced.add(frame.seq);
+  for (const record of inBrokerOrder<LoggedFrame | LoggedEnd>([...frames, ...ends])) {
+    if (record.attempt < newest) {
+      if ('seq' in record) expected.fenced.add(record.seq);
       continue;
     }
-    newest = frame.attempt;
+    newest = record.attempt;
+    if (!('seq' in record)) continue;
+    const frame = record;
     const first = expected.frames.get(frame.seq);
     if (!first) expected.frames.set(frame.seq, frame);
     else if (first.timeMs !== frame.timeMs) expected.reused.push(frame.seq);

@@ -6,7 +6,7 @@ import { createKafka } from '@vision/kafka/kafka';
 import { errorLines } from './alarms.ts';
 import type { LogLine } from './alarms.ts';
 import { expectedOf, mergeLogs, readFrameLog } from './frame-log.ts';
-import type { FrameLog, LoggedFrame } from './frame-log.ts';
+import type { FrameLog, LoggedEnd, LoggedFrame } from './frame-log.ts';
 import { underLoad } from './load.ts';
 import { HOLE } from './nemesis/fault.ts';
 import type { Strike } from './nemesis/nemesis.ts';
@@ -66,7 +66,9 @@ export async function checkAlarms(
     const log = mergeLogs(before, await readFrameLog(state.world.brokers));
     const stored = await storedFrames(state.stores.askResults);
     const kept = [...log.frames].filter(([jobId]) => !state.workload.deletions.has(jobId));
-    const torn = kept.flatMap(([jobId, frames]) => holeOf(jobId, frames, stored.get(jobId) ?? []));
+    const torn = kept.flatMap(([jobId, frames]) =>
+      holeOf({ jobId, frames, ends: log.ends.get(jobId) }, stored.get(jobId) ?? []),
+    );
     holes = torn.length;
     const alarms = errorLines(join(state.world.settings.localDir, 'log'));
     return torn.filter((hole) => !isTold(hole, alarms)).map(({ jobId, lost }) => `job ${jobId}: ${lost.length} frames`);
@@ -82,9 +84,15 @@ interface Hole {
   newestAttempt: number;
 }
 
-function holeOf(jobId: string, frames: readonly LoggedFrame[], stored: readonly StoredFrame[]): Hole[] {
+interface LoggedJob {
+  jobId: string;
+  frames: readonly LoggedFrame[];
+  ends: readonly LoggedEnd[] | undefined;
+}
+
+function holeOf({ jobId, frames, ends }: LoggedJob, stored: readonly StoredFrame[]): Hole[] {
   const known = new Set(stored.map(({ seq }) => seq));
-  const lost = [...expectedOf(frames).frames.values()].filter(({ seq }) => !known.has(seq));
+  const lost = [...expectedOf(frames, ends).frames.values()].filter(({ seq }) => !known.has(seq));
   const newestAttempt = Math.max(...frames.map(({ attempt }) => attempt));
   return lost.length === 0 ? [] : [{ jobId, lost, newestAttempt }];
 }

@@ -32,7 +32,7 @@ const texts = (process.env['ONLY'] ?? '').split(',');
 const brokers = Number(process.env['BROKERS'] ?? 1);
 /** From here on a run is long enough for every fault to strike as often as this. */
 const LONG_RUN_MINUTES = 20;
-const LEAST_TIMES = 3;
+const LEAST_TIMES = 2;
 /** Until then a long run goes on, on a slow machine for half as long again at most. */
 const MOST_MINUTES = minutes < LONG_RUN_MINUTES ? minutes : minutes * 1.5;
 /** Every create is repeated afterwards: a long run makes fewer of them in a minute. */

@@ -19,7 +19,7 @@ export const frameInvariants: Invariant[] = [
       const stored = await storedFrames(stores.askResults);
       const jobs = [...log.frames]
         .filter(([jobId]) => !workload.deletions.has(jobId))
-        .flatMap(([jobId, frames]) => compare(jobId, expectedOf(frames), stored.get(jobId) ?? []));
+        .flatMap(([jobId, frames]) => compare(jobId, expectedOf(frames, log.ends.get(jobId)), stored.get(jobId) ?? []));
       const unknown = [...stored.keys()].filter((taskId) => !log.frames.has(taskId));
       return [
         ...jobs,

@@ -31,9 +31,9 @@ const PUBLISHES_SEGMENTS = 'inference-2';
 
 /**
  * An image of a track is there before the event that names it, and outages that follow each other hold that up for
- * minutes. In service the sweep waits for a day and a week.
+ * minutes, in which the clock of PostgreSQL may be an hour ahead. In service the sweep waits for a day and a week.
  */
-const EVENTS_LATE_MS = '600000';
+const EVENTS_LATE_MS = '5400000';
 
 /** How each process of a service starts, the first time and after every end: in the release that it has. */
 export function launchesOf({ settings, infrastructure, workDirOf, older, env, neighbours }: LaunchesOptions) {

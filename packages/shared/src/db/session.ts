@@ -12,7 +12,7 @@ export interface DbSession {
 }
 
 export interface SessionOptions {
-  /** Longest silence before the server is asked whether it is there. */
+  /** How often the server is asked whether it is there. */
   heartbeatMs?: number;
 }
 
@@ -28,7 +28,6 @@ export async function openSession(
 ): Promise<DbSession> {
   const connection = await connect(db.client as KnexClient);
   let open = true;
-  let heardAt = performance.now();
   let underWay = 0;
   const lose = () => {
     clearInterval(heartbeat);
@@ -40,7 +39,6 @@ export async function openSession(
     underWay += 1;
     try {
       const { rows } = await connection.query(sql, values);
-      heardAt = performance.now();
       return rows as R[];
     } catch (error) {
       // An error without SQLSTATE did not come from the server: the connection is in doubt, and so is the lock.
@@ -55,7 +53,7 @@ export async function openSession(
   };
   const heartbeat = setInterval(() => {
     // A statement under way has a limit of its own.
-    if (underWay === 0 && performance.now() - heardAt >= heartbeatMs) void query('select 1').catch(() => undefined);
+    if (underWay === 0) void query('select 1').catch(() => undefined);
   }, heartbeatMs).unref();
   connection.on('error', lose);
   connection.on('end', lose);

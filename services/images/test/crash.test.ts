@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { startChild } from './support/child.ts';
 import { detected } from './support/fake-inference.ts';
@@ -23,6 +24,7 @@ const undoing = ['images.undo_begun', 'images.effects_undone', 'images.key_relea
 const deleting = ['images.call_hidden', 'images.deleted_pictures_removed'];
 const expiring = ['images.expired_pictures_removed', 'images.expired_calls_removed'];
 
+const metrics = testMetrics();
 let world: World;
 beforeAll(async () => {
   world = await createWorld();
@@ -163,3 +165,25 @@ async function expectWhole(body: Detections, { settledByEvent }: { settledByEven
   const told = payloads.filter(({ payload }) => payload.task_id === body.task_id);
   expect(told.map(({ payload }) => payload.images_succeeded)).toEqual([succeeded]);
 }
+
+test('calls that died are rolled back side by side: one whose refund waits holds up no other', async () => {
+  for (let call = 0; call < 2; call += 1) {
+    const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT: 'images.units_reserved' });
+    await expect(doomed.post(parts(), { key: randomUUID() })).rejects.toThrow();
+    expect(await doomed.ended).toBe('SIGKILL');
+  }
+  const open = () => [...world.quota.reservations.values()].filter((one) => one.open).length;
+  expect(open()).toBe(2);
+  let refunds = 0;
+  world.quota.fault = async (what) => {
+    if (what === 'refund') {
+      refunds += 1;
+      await until(() => refunds === 2);
+    }
+    return 'none';
+  };
+  await startNext();
+  await until(() => open() === 0);
+  // None was given up before the other was asked for.
+  expect((await metrics.sumOf('vision.images.courtesy.failures', { call: 'refund' })) ?? 0).toBe(0);
+});

@@ -301,6 +301,23 @@ test('more images than are left of the day are refused with what is known about 
   expect(it.quota.used()).toBe(12);
 });
 
+test('a call that units of another one could cover is not sent to the next day while that one runs', async () => {
+  const it = await start();
+  const caller = { limits: { ...defaultLimits, images_per_day: 12 } };
+  const { promise: detection, resolve: detect } = Promise.withResolvers<void>();
+  it.inference.answer = async () => {
+    await detection;
+    return detected();
+  };
+  const running = it.detect(files(picture('1'), picture('2'), picture('3')), { caller });
+  await until(() => it.quota.used() === 3);
+  const refused = await it.post(ten(), { caller });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+  detect();
+  expect((await running).status).toBe(201);
+  expect(Number((await it.post(ten(), { caller })).headers.get('retry-after'))).toBeGreaterThan(1000);
+});
+
 test('with nothing left of the day a call is refused before its body is read', async () => {
   const it = await start();
   it.quota.usedElsewhere = 1000;

@@ -105,6 +105,17 @@ export async function releaseKey(db: Knex, claim: Claim): Promise<boolean> {
   return removed === 1;
 }
 
+/** Units of other calls of this subject that are not finished, so some of them may be refunded. */
+export async function countUndecidedUnits(
+  db: Knex,
+  { subject, except }: { subject: string; except?: string | undefined },
+): Promise<number> {
+  const query = db(TABLE).where({ subject }).whereNot('state', 'done');
+  if (except !== undefined) query.whereNot({ task_id: except });
+  const row = await query.sum<{ units: string | null }>({ units: 'images_total' }).first();
+  return Number(row?.units ?? 0);
+}
+
 /** The tasks that are being worked on or undone. */
 export async function findUnfinished(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db(TABLE)

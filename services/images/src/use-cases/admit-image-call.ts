@@ -3,6 +3,7 @@ import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { KeyId } from '../domain/image-call.ts';
+import { dayExhausted } from './day-exhausted.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -29,13 +30,14 @@ export function isSurelyAdmitted(
  * @throws AppError OP-QUOTA-DAILY-EXHAUSTED.
  */
 export async function assertUnitsLeft(
-  { quota, headStarts }: Pick<Deps, 'quota' | 'headStarts'>,
+  deps: Pick<Deps, 'db' | 'quota' | 'headStarts'>,
   { subject, limits }: Caller,
 ): Promise<void> {
+  const { quota, headStarts } = deps;
   if (headStarts.hasUnitsToSpare(subject)) return;
   const { image } = await quota.usage(subject, limits ?? defaultLimits);
   headStarts.noteUnitsLeft(subject, image.remaining);
-  if (image.remaining < 1) throw fail.dailyExhausted({ ...image, requested: 1 });
+  if (image.remaining < 1) throw await dayExhausted(deps, { subject }, { ...image, requested: 1 });
 }
 
 /**

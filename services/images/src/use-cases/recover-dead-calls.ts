@@ -1,26 +1,27 @@
 import { fail } from '@vision/contracts/errors';
 import { claimDead } from '../db/idempotency-keys.ts';
+import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 import { tryUndo, undoImageCall } from './undo-image-call.ts';
 import type { Undo, UndoDeps } from './undo-image-call.ts';
 
 export type RecoverDeps = UndoDeps & Pick<Deps, 'settings'>;
 
-const BATCH = 20;
+/** Calls that are rolled back at once: one that waits for the object store holds up no other. */
+const AT_ONCE = 20;
 
 /**
  * Undoes calls whose process died: their callers have lost the connection, and a retry with the same key starts anew.
  * Returns how many there were.
  */
 export async function recoverDeadCalls(deps: RecoverDeps & Pick<Deps, 'loops'>): Promise<number> {
-  const dead = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: BATCH });
+  const dead = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: AT_ONCE });
   const loop = deps.loops.of('recovery');
-  for (const claim of dead) {
-    await loop.attempt(claim.taskId, () => {
-      deps.signals.callTakenOver(claim.taskId);
-      return tryUndo(deps, claim, workerDied());
-    });
-  }
+  const undo = async (claim: Claim) => {
+    deps.signals.callTakenOver(claim.taskId);
+    await tryUndo(deps, claim, workerDied());
+  };
+  await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => undo(claim))));
   return dead.length;
 }
 

@@ -12,6 +12,7 @@ import { failedAsAWhole } from '../domain/image-call.ts';
 import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
 import { beginAhead } from './begin-ahead.ts';
 import type { AheadDeps } from './begin-ahead.ts';
+import { dayExhausted } from './day-exhausted.ts';
 import type { Deps } from './deps.ts';
 import { finishImageCall } from './finish-image-call.ts';
 import { holdLease } from './hold-lease.ts';
@@ -132,7 +133,7 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
     case 'granted':
       return undefined;
     case 'exhausted':
-      return fail.dailyExhausted(reply);
+      return dayExhausted(deps, { subject: claim.subject, except: claim.taskId }, reply);
     case 'conflict':
       return fail.keyReused();
     case 'closed':

@@ -68,6 +68,7 @@ Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl,
 const { createWorkload } = await import('./workload.ts');
 const { createListeners } = await import('./listeners.ts');
 const { invariants } = await import('./invariants/invariants.ts');
+const { loopInvariants } = await import('./invariants/loops.ts');
 const { releaseInvariants } = await import('./invariants/releases.ts');
 const { retention } = await import('./invariants/retention.ts');
 const { auditInvariants } = await import('./invariants/audits.ts');
@@ -118,6 +119,7 @@ try {
     ...invariants.filter((one) => !converges.includes(one)),
     ...deletionInvariants,
     ...eventInvariants(listeners),
+    ...loopInvariants,
     ...(older ? releaseInvariants : []),
     ...auditInvariants,
   ]) {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSession } from '../src/db/session.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 
-afterEach(() => jest.useRealTimers());
+afterEach(() => void jest.useRealTimers());
 
 /** Only what a heartbeat goes by is stepped; sockets and waits are real. */
 const stepHeartbeats = () =>
@@ -19,7 +19,7 @@ test('a session asks its server every ten seconds', async () => {
   const lastAsked = async () => {
     const { rows } = await database.db.raw<{ rows: [{ at: Date; isIdle: boolean }] }>(
       `select query_start as at, state = 'idle' and query = 'select 1' as "isIdle" from pg_stat_activity where pid = ?`,
-      [own?.pid],
+      [own?.pid ?? 0],
     );
     return rows[0].isIdle ? rows[0].at.getTime() : undefined;
   };

@@ -6,6 +6,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { startChild } from './support/child.ts';
 import { detected } from './support/fake-inference.ts';
+import type { Fault } from './support/fake-quota.ts';
 import { files, picture } from './support/form.ts';
 import { spooled } from './support/raw-client.ts';
 import { createWorld, startReplica } from './support/start-images.ts';
@@ -175,7 +176,7 @@ test('calls that died are rolled back side by side: one whose refund waits holds
   const open = () => [...world.quota.reservations.values()].filter((one) => one.open).length;
   expect(open()).toBe(2);
   let refunds = 0;
-  world.quota.fault = async (what) => {
+  world.quota.fault = async (what): Promise<Fault> => {
     if (what === 'refund') {
       refunds += 1;
       await until(() => refunds === 2);

@@ -13,12 +13,18 @@ export interface PutRequest {
   body: Buffer | Readable;
   contentType: string;
   /**
-   * Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request
-   * and is never collected.
+   * Length, hexadecimal SHA-256 and CRC-32 of a stream, when they are known: it then goes in one request and is never
+   * collected.
    */
-  known?: { bytes: number; sha256: string } | undefined;
+  known?: KnownContent | undefined;
   /** Ends the upload and undoes what was sent of it; its reason is thrown. */
   signal?: AbortSignal | undefined;
+}
+
+interface KnownContent {
+  bytes: number;
+  sha256: string;
+  crc32: number;
 }
 
 type StreamRequest = PutRequest & { body: Readable };
@@ -40,13 +46,11 @@ async function putBuffer(
   { key, body, contentType, signal }: PutRequest & { body: Buffer },
 ): Promise<void> {
   const md5 = createHash('md5').update(body).digest();
-  const crc = Buffer.alloc(4);
-  crc.writeUInt32BE(crc32(body));
   const headers = {
     'Content-Type': contentType,
     'Content-Length': String(body.length),
     'Content-MD5': md5.toString('base64'),
-    [CRC_HEADER]: crc.toString('base64'),
+    [CRC_HEADER]: crcHeaderOf(crc32(body)),
   };
   const sha256 = connection.isEncrypted ? undefined : createHash('sha256').update(body).digest('hex');
   const answer = await exchange(connection, { operation: 'put', signal }, (_client, session) =>
@@ -54,13 +58,19 @@ async function putBuffer(
   );
   if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;
   if (body.equals(await get(connection, key, body.length))) return;
-  throw fail.sysUnavailable(
-    'object_store_unavailable',
-    new Error(`the store holds other bytes than were sent: ${key}`),
-  );
+  throw otherBytes(key);
 }
 
 const CRC_HEADER = 'x-amz-checksum-crc32';
+
+function crcHeaderOf(crc: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc);
+  return bytes.toString('base64');
+}
+
+const otherBytes = (key: string) =>
+  fail.sysUnavailable('object_store_unavailable', new Error(`the store holds other bytes than were sent: ${key}`));
 
 function confirms(answer: IncomingHttpHeaders, crc: string | undefined, md5: string): boolean {
   const stored = answer[CRC_HEADER];
@@ -68,17 +78,26 @@ function confirms(answer: IncomingHttpHeaders, crc: string | undefined, md5: str
   return answer.etag?.replaceAll('"', '').toLowerCase() === md5;
 }
 
-/** Sends a stream as it comes; the store compares it with its length and, without encryption, its hash. */
+/**
+ * Sends a stream as it comes; the store compares it with its length and checksum and, without encryption, its hash.
+ * Where its answer has the checksum of what it stored, that is compared too.
+ */
 async function putKnown(
   connection: Connection,
   { key, body, contentType, signal }: StreamRequest,
-  { bytes, sha256 }: { bytes: number; sha256: string },
+  { bytes, sha256, crc32: crc }: KnownContent,
 ): Promise<void> {
-  const headers = { 'Content-Type': contentType, 'Content-Length': String(bytes) };
+  const headers = {
+    'Content-Type': contentType,
+    'Content-Length': String(bytes),
+    [CRC_HEADER]: crcHeaderOf(crc),
+  };
   try {
-    await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, (_client, session) =>
+    const answer = await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, (_client, session) =>
       session.put({ key, headers, body, sha256: connection.isEncrypted ? undefined : sha256 }),
     );
+    const stored = answer[CRC_HEADER];
+    if (stored !== undefined && stored !== headers[CRC_HEADER]) throw otherBytes(key);
   } finally {
     body.destroy();
   }

@@ -8,6 +8,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { PassThrough, Readable } from 'node:stream';
 import { PART_BYTES } from '../src/uploads.ts';
 import { createObjectStore } from '../src/object-store.ts';
@@ -103,7 +104,8 @@ test('a reader that takes nothing holds the store back, and its leaving ends the
 test('a stream of known length and hash goes in one request, and only if both are true', async () => {
   const body = randomBytes(3 * 1024 * 1024);
   const key = `${prefix}known`;
-  const known = { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') };
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const known = { bytes: body.length, sha256, crc32: crc32(body) };
   const put = (sha256: string) =>
     store.put({ key, body: Readable.from(chunksOf(body)), contentType: 'image/png', known: { ...known, sha256 } });
   await expect(put('0'.repeat(64))).rejects.toMatchObject({ reason: 'object_store_unavailable' });

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import { createObjectStore } from '../src/object-store.ts';
 import type { ObjectStore } from '../src/object-store.ts';
@@ -59,6 +60,24 @@ test('a buffer goes with its checksums, and an answer that confirms it needs no 
   expect(asked).toHaveLength(1);
   expect(asked[0]?.headers['content-md5']).toBe(md5Of(body, 'base64'));
   expect(asked[0]?.headers['x-amz-checksum-crc32']).toHaveLength(8);
+});
+
+test('a stream of known content goes with its checksum, and fails when the store tells another one', async () => {
+  const sent: unknown[] = [];
+  let stored = '';
+  const store = await scripted((req, res) => {
+    sent.push(req.headers['x-amz-checksum-crc32']);
+    req.resume().once('end', () => res.writeHead(200, { 'x-amz-checksum-crc32': stored }).end());
+  });
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const known = { bytes: body.length, sha256, crc32: crc32(body) };
+  const put = () => store.put({ key: 'picture', body: Readable.from([body]), contentType: 'image/png', known });
+  const other = put();
+  stored = 'AAAAAA==';
+  await expect(other).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  stored = String(sent[0]);
+  expect(Buffer.from(stored, 'base64').readUInt32BE()).toBe(crc32(body));
+  await put();
 });
 
 test('each part of a stream goes with its checksum', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { fail } from '@vision/contracts/errors';
 import type { IncomingFile } from '@vision/creation/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
@@ -15,6 +16,7 @@ export async function receiveImage(
   const file = session.create();
   let head = Buffer.alloc(0);
   let bytes = 0;
+  let checksum = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (head.length < SNIFF_BYTES) {
@@ -22,11 +24,12 @@ export async function receiveImage(
       if (head.length === SNIFF_BYTES && !sniffImageType(head)) throw refuseType();
     }
     hash.update(chunk);
+    checksum = crc32(chunk, checksum);
     await file.append(chunk);
   }
   const contentType = sniffImageType(head);
   if (!contentType) throw refuseType();
-  return { sha256: hash.digest('hex'), bytes, contentType, read: file.read };
+  return { sha256: hash.digest('hex'), crc32: checksum, bytes, contentType, read: file.read };
 }
 
 export const refuseType = () =>

@@ -13,6 +13,7 @@ import type { Deps } from './deps.ts';
 /** An uploaded image that waits in the spool. */
 export interface ReceivedImage {
   sha256: string;
+  crc32: number;
   bytes: number;
   contentType: ImageType;
   read: () => Readable;
@@ -109,8 +110,7 @@ async function relayOnceConfirmed(
 ): Promise<string> {
   await unlessAborted(ending, confirmed);
   const objectKey = pictureKey(await ownPrefix(), call.taskId, seq);
-  const { sha256, bytes, contentType } = image;
-  await store.put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal: ending });
+  await store.put({ key: objectKey, body: image.read(), contentType: image.contentType, known: image, signal: ending });
   crashPoint('images.picture_stored');
   return objectKey;
 }

@@ -7,20 +7,20 @@ import type { ProgressDeps } from './progress.ts';
  * this, a partition in which nothing new arrives would keep the holes of a failover.
  */
 export async function comparePositions(deps: ProgressDeps): Promise<void> {
-  const { db, kafka, groupId, places } = deps;
+  const { db, kafka, groupId, cursors } = deps;
   await beginPartitions(deps);
-  const before = new Map([...places.all()].map(([key, { leftOff }]) => [key, leftOff]));
+  const before = new Map([...cursors.all()].map(([key, { leftOff }]) => [key, leftOff]));
   const rows = await readPositions(db, kafka.nameOf(groupId));
-  for (const [key, place] of places.all()) {
+  for (const [key, cursor] of cursors.all()) {
     // What moved meanwhile was compared when it moved.
-    const hasMoved = () => place.isBusy || place.leftOff !== before.get(key);
+    const hasMoved = () => cursor.isBusy || cursor.leftOff !== before.get(key);
     const row = rows.get(key);
-    if (hasMoved() || (row === undefined && !place.hasRow)) continue;
-    const goTo = row ?? (await beginningOf(deps, place));
+    if (hasMoved() || (row === undefined && !cursor.hasRow)) continue;
+    const goTo = row ?? (await beginningOf(deps, cursor));
     if (hasMoved()) continue;
-    if (goTo < place.leftOff) rewind(deps, place, row, goTo);
-    else if (row === undefined) beginsAnew(place);
-    else place.hasRow = true;
+    if (goTo < cursor.leftOff) rewind(deps, cursor, row, goTo);
+    else if (row === undefined) beginsAnew(cursor);
+    else cursor.hasRow = true;
   }
 }
 
@@ -28,8 +28,8 @@ export async function comparePositions(deps: ProgressDeps): Promise<void> {
  * A partition from which nothing came yet goes on where the group committed, or begins at its earliest record. Its row
  * says so from now on: without one in it, a database that is set back could not tell what it has to read again.
  */
-async function beginPartitions({ db, kafka, groupId, places, rebuilds = false }: ProgressDeps): Promise<void> {
-  const unknown = places.unknown();
+async function beginPartitions({ db, kafka, groupId, cursors, rebuilds = false }: ProgressDeps): Promise<void> {
+  const unknown = cursors.unknown();
   if (unknown.length === 0) return;
   const admin = kafka.kafka.admin();
   await admin.connect();
@@ -47,7 +47,7 @@ async function beginPartitions({ db, kafka, groupId, places, rebuilds = false }:
       return { topic, partition, committed: offset, next: rebuilds || offset < low ? low : offset };
     });
     await insertBeginnings(db, kafka.nameOf(groupId), begun);
-    for (const { topic, partition, committed: offset } of begun) places.learn({ topic, partition }, offset);
+    for (const { topic, partition, committed: offset } of begun) cursors.learn({ topic, partition }, offset);
   } finally {
     await admin.disconnect();
   }

@@ -1,4 +1,4 @@
-import type { Assignment } from './places.ts';
+import type { Assignment } from './partition-cursors.ts';
 import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import { consumerMetrics } from '@vision/shared/telemetry/shared-metrics';
 import type { Outcome } from './settlement.ts';

@@ -6,7 +6,7 @@ import { atMost } from '@vision/shared/async/at-most';
 import { createPoller } from '@vision/shared/async/poller';
 import { comparePositions } from './compare-positions.ts';
 import type { KafkaClient } from './kafka.ts';
-import { createPlaces } from './places.ts';
+import { createPartitionCursors } from './partition-cursors.ts';
 import { passTogether } from './pass-together.ts';
 import { passRecords } from './progress.ts';
 import type { EffectTransaction, Passing, Records, Work } from './progress.ts';
@@ -74,9 +74,9 @@ export function createEventConsumer(
   const producer = createProducer(kafka);
   const signals = consumerSignals(groupId);
   const settlements = createSettlements();
-  const places = createPlaces({ expectsRows: rebuilds });
+  const cursors = createPartitionCursors({ expectsRows: rebuilds });
   const progressed = () => supervisor.progressed();
-  const progress = () => ({ db, kafka, groupId, places, rebuilds, control: supervisor.control, signals });
+  const progress = () => ({ db, kafka, groupId, cursors, rebuilds, control: supervisor.control, signals });
   const pass: ConsumerTools['pass'] = (records, work, retries) => passRecords(progress(), records, work, retries);
   const run = workWith({
     producer,
@@ -93,7 +93,7 @@ export function createEventConsumer(
     topics,
     features,
     signals,
-    places,
+    cursors,
     // Partitions without a row get theirs at once: whatever is backed up from now on holds it.
     onAssigned: () => comparer.wake(),
     onFatal,

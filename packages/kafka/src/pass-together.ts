@@ -1,5 +1,5 @@
-import { passTo } from './places.ts';
-import type { Place } from './places.ts';
+import { passTo } from './partition-cursors.ts';
+import type { PartitionCursor } from './partition-cursors.ts';
 import { Displaced, movePositions } from './positions.ts';
 import { inOneTransaction } from './progress.ts';
 import type { EffectTransaction, ProgressDeps, Records } from './progress.ts';
@@ -14,10 +14,10 @@ export async function passTogether(
   parts: readonly Records[],
   work: (transaction: EffectTransaction) => Promise<void>,
 ): Promise<boolean> {
-  const places = parts.map((records) => deps.places.find(records));
-  if (!places.every(goesOn)) return false;
-  const spans = parts.map((records, at) => ({ ...records, from: (places[at] as Place).leftOff }));
-  for (const place of places) place.isBusy = true;
+  const cursors = parts.map((records) => deps.cursors.find(records));
+  if (!cursors.every(goesOn)) return false;
+  const spans = parts.map((records, at) => ({ ...records, from: (cursors[at] as PartitionCursor).leftOff }));
+  for (const cursor of cursors) cursor.isBusy = true;
   try {
     await inOneTransaction(
       deps,
@@ -30,21 +30,21 @@ export async function passTogether(
     deps.kafka.logger.debug({ group: deps.groupId, partitions: parts.length, err: error }, 'partitions go alone');
     return false;
   } finally {
-    for (const place of places) place.isBusy = false;
+    for (const cursor of cursors) cursor.isBusy = false;
   }
   for (const [at, { topic, partition, next }] of parts.entries()) {
-    passTo(places[at] as Place, next);
+    passTo(cursors[at] as PartitionCursor, next);
     deps.control.commitSoon(topic, partition, next);
   }
   return true;
 }
 
 /** Nothing is known of it but where it left off. */
-const goesOn = (place: Place | undefined): place is Place =>
-  place !== undefined &&
-  place.hasRow &&
-  !place.isStale &&
-  place.holeUpTo === undefined &&
-  place.search === undefined &&
-  place.accepted === undefined &&
-  place.rereadUpTo === undefined;
+const goesOn = (cursor: PartitionCursor | undefined): cursor is PartitionCursor =>
+  cursor !== undefined &&
+  cursor.hasRow &&
+  !cursor.isStale &&
+  cursor.holeUpTo === undefined &&
+  cursor.search === undefined &&
+  cursor.accepted === undefined &&
+  cursor.rereadUpTo === undefined;

@@ -9,8 +9,8 @@ import type { Epochs, LostLog } from './leader-epoch.ts';
 import { boundsOfLog } from './log-end.ts';
 import { persist, stopping } from './persist.ts';
 import type { PersistOptions } from './persist.ts';
-import { passTo, sendTo } from './places.ts';
-import type { Place, Places } from './places.ts';
+import { passTo, sendTo } from './partition-cursors.ts';
+import type { PartitionCursor, PartitionCursors } from './partition-cursors.ts';
 import { Displaced, movePosition } from './positions.ts';
 import type { Partition, Position, Span } from './positions.ts';
 
@@ -36,7 +36,7 @@ export interface ProgressDeps {
   db: Knex;
   kafka: KafkaClient;
   groupId: string;
-  places: Places;
+  cursors: PartitionCursors;
   /** A partition without a row is read from its earliest record. */
   rebuilds?: boolean;
   control: ConsumerControl;
@@ -66,22 +66,22 @@ export async function passRecords(
   work: Work,
   retries: PersistOptions,
 ): Promise<Passing> {
-  const place = deps.places.at(records);
-  if (place.isStale) return 'sought';
-  place.isBusy = true;
+  const cursor = deps.cursors.at(records);
+  if (cursor.isStale) return 'sought';
+  cursor.isBusy = true;
   try {
     return await passBusily(deps, records, work, retries);
   } finally {
-    place.isBusy = false;
+    cursor.isBusy = false;
   }
 }
 
 async function passBusily(deps: ProgressDeps, records: Records, work: Work, retries: PersistOptions): Promise<Passing> {
-  const place = deps.places.at(records);
-  if (place.search === undefined && judgeHole(deps, records, place) === 'sought') return 'sought';
+  const cursor = deps.cursors.at(records);
+  if (cursor.search === undefined && judgeHole(deps, records, cursor) === 'sought') return 'sought';
   for (;;) {
-    const span = { from: place.leftOff, next: records.next, epochs: records.epochs };
-    const isReread = place.rereadUpTo !== undefined && place.leftOff < place.rereadUpTo;
+    const span = { from: cursor.leftOff, next: records.next, epochs: records.epochs };
+    const isReread = cursor.rereadUpTo !== undefined && cursor.leftOff < cursor.rereadUpTo;
     let displaced: Displaced | undefined;
     const failed = await persist(async (attempt) => {
       displaced = await inPlace(deps, records, span, (transaction) => work(transaction, attempt, isReread));
@@ -91,7 +91,7 @@ async function passBusily(deps: ProgressDeps, records: Records, work: Work, retr
     if (retries.signal.aborted) throw stopping();
     if ((await judgeRow(deps, records, span, displaced)) === 'sought') return 'sought';
   }
-  passTo(place, records.next);
+  passTo(cursor, records.next);
   deps.control.commitSoon(records.topic, records.partition, records.next);
   return 'passed';
 }
@@ -103,7 +103,7 @@ async function inPlace(
   span: Span,
   work: (transaction: EffectTransaction) => Promise<void>,
 ): Promise<Displaced | undefined> {
-  const known = deps.places.at(records);
+  const known = deps.cursors.at(records);
   const move = (tx: Knex.Transaction) => movePosition(tx, positionOf(deps, records), span, known);
   try {
     await inOneTransaction(deps, (tx) => move(tx).catch(asNoFaultOfTheEvent), work);
@@ -140,17 +140,17 @@ function asNoFaultOfTheEvent(error: unknown): never {
 }
 
 /** Offsets are missing before these records: they are asked for once more, then passed over with an alarm. */
-function judgeHole(deps: ProgressDeps, records: Records, place: Place): 'sought' | 'known' {
-  const { holeUpTo, leftOff: from } = place;
+function judgeHole(deps: ProgressDeps, records: Records, cursor: PartitionCursor): 'sought' | 'known' {
+  const { holeUpTo, leftOff: from } = cursor;
   if (holeUpTo === undefined) return 'known';
   const facts = { ...positionOf(deps, records), from: String(from), to: String(holeUpTo) };
-  if (place.soughtTo === from) {
+  if (cursor.soughtTo === from) {
     deps.signals.gap('removed');
     deps.kafka.logger.error(facts, 'records were removed before they were handled');
     return 'known';
   }
   deps.kafka.logger.warn(facts, 'records are missing and are asked for again');
-  return send(deps, place, from);
+  return send(deps, cursor, from);
 }
 
 async function judgeRow(
@@ -160,10 +160,10 @@ async function judgeRow(
   { row, epoch: rowEpoch }: Displaced,
 ): Promise<'sought' | 'accepted'> {
   const { topic, partition } = records;
-  const place = deps.places.at(records);
+  const cursor = deps.cursors.at(records);
   if (row === undefined || row < from) {
-    const beginning = row ?? (await beginningOf(deps, place));
-    return beginning === from ? beginsAnew(place) : rewind(deps, place, row, beginning);
+    const beginning = row ?? (await beginningOf(deps, cursor));
+    return beginning === from ? beginsAnew(cursor) : rewind(deps, cursor, row, beginning);
   }
   const facts = { ...positionOf(deps, records), from: String(from), row: String(row) };
   // Only a member of the group goes on: one that lost the partition fails here and joins anew.
@@ -175,19 +175,19 @@ async function judgeRow(
       { ...facts, end: String(end) },
       'the topic ends below the stored position: Kafka has lost its records',
     );
-    place.accepted = { row, how: 'log_restarted' };
+    cursor.accepted = { row, how: 'log_restarted' };
     return 'accepted';
   }
-  if (place.trusted !== row) {
-    const isBlank = place.holeUpTo !== undefined && place.holeUpTo >= row;
-    const { goTo, search } = judgeEpochs({ row, rowEpoch, from, epochs, isBlank, low }, place.search);
-    if (search?.found && !place.search?.found) tellLostLog(deps, search.found, facts);
-    if (search) place.search = search;
-    if (goTo !== undefined) return send(deps, place, goTo);
-    if (search) place.trusted = row;
+  if (cursor.trusted !== row) {
+    const isBlank = cursor.holeUpTo !== undefined && cursor.holeUpTo >= row;
+    const { goTo, search } = judgeEpochs({ row, rowEpoch, from, epochs, isBlank, low }, cursor.search);
+    if (search?.found && !cursor.search?.found) tellLostLog(deps, search.found, facts);
+    if (search) cursor.search = search;
+    if (goTo !== undefined) return send(deps, cursor, goTo);
+    if (search) cursor.trusted = row;
   }
   if (row > from) deps.kafka.logger.info(facts, 'records are handled again');
-  place.accepted = { row, how: place.search?.found ? 'log_restarted' : 'repeated' };
+  cursor.accepted = { row, how: cursor.search?.found ? 'log_restarted' : 'repeated' };
   return 'accepted';
 }
 
@@ -199,32 +199,32 @@ function tellLostLog({ kafka, signals }: ProgressDeps, found: LostLog, facts: ob
 }
 
 /** Where a partition is read from whose row is gone. */
-export async function beginningOf({ kafka, rebuilds }: ProgressDeps, place: Place): Promise<bigint> {
-  return rebuilds ? (await boundsOfLog(kafka, place.topic, place.partition)).low : place.beganAt;
+export async function beginningOf({ kafka, rebuilds }: ProgressDeps, cursor: PartitionCursor): Promise<bigint> {
+  return rebuilds ? (await boundsOfLog(kafka, cursor.topic, cursor.partition)).low : cursor.beganAt;
 }
 
 /** There was no row, and nothing is to be read again. */
-export function beginsAnew(place: Place): 'accepted' {
-  place.hasRow = false;
+export function beginsAnew(cursor: PartitionCursor): 'accepted' {
+  cursor.hasRow = false;
   return 'accepted';
 }
 
 /** The row is behind, or gone: its database lost commits. The member goes back to where the row is, or to `goTo`. */
-export function rewind(deps: ProgressDeps, place: Place, row: bigint | undefined, goTo: bigint): 'sought' {
+export function rewind(deps: ProgressDeps, cursor: PartitionCursor, row: bigint | undefined, goTo: bigint): 'sought' {
   deps.signals.rewound();
   deps.kafka.logger.error(
-    { ...positionOf(deps, place), from: String(place.leftOff), row: row === undefined ? null : String(row) },
+    { ...positionOf(deps, cursor), from: String(cursor.leftOff), row: row === undefined ? null : String(row) },
     'the database has lost commits; their records are read again',
   );
-  place.hasRow = row !== undefined;
+  cursor.hasRow = row !== undefined;
   // A second loss on the way back may begin further ahead than the first one ends.
-  if (place.rereadUpTo === undefined || place.rereadUpTo < place.leftOff) place.rereadUpTo = place.leftOff;
-  return send(deps, place, goTo);
+  if (cursor.rereadUpTo === undefined || cursor.rereadUpTo < cursor.leftOff) cursor.rereadUpTo = cursor.leftOff;
+  return send(deps, cursor, goTo);
 }
 
-function send({ control }: ProgressDeps, place: Place, offset: bigint): 'sought' {
-  control.seek(place.topic, place.partition, offset);
-  sendTo(place, offset);
+function send({ control }: ProgressDeps, cursor: PartitionCursor, offset: bigint): 'sought' {
+  control.seek(cursor.topic, cursor.partition, offset);
+  sendTo(cursor, offset);
   return 'sought';
 }
 

@@ -4,7 +4,7 @@ import { until } from '@vision/shared/testing/until';
 import { createLogger } from '@vision/shared/logger';
 import { consumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
-import { createPlaces } from './places.ts';
+import { createPartitionCursors } from './partition-cursors.ts';
 import { createSupervisor } from './supervise.ts';
 
 interface Crash {
@@ -40,7 +40,7 @@ function harness() {
     topics: ['topic'],
     run: {},
     signals: consumerSignals('group'),
-    places: createPlaces(),
+    cursors: createPartitionCursors(),
     onFatal: (error) => void fatal.push(error),
     maxCrashes: 3,
   });

@@ -6,7 +6,7 @@ import { backoff } from '@vision/shared/async/backoff';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import { announcing } from './group-features.ts';
 import type { KafkaClient } from './kafka.ts';
-import type { Assignment, Places } from './places.ts';
+import type { Assignment, PartitionCursors } from './partition-cursors.ts';
 import { gatherCommits } from './offset-commits.ts';
 import type { OffsetCommits } from './offset-commits.ts';
 import type { ConsumerControl } from './progress.ts';
@@ -22,7 +22,7 @@ export interface SuperviseOptions {
   run: ConsumerRunConfig;
   signals: ConsumerSignals;
   /** Receives every batch and every assignment. */
-  places: Places;
+  cursors: PartitionCursors;
   /** Called whenever the group has given this member its partitions. */
   onAssigned?: () => void;
   /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
@@ -53,7 +53,7 @@ export interface Supervisor {
  * outage, and says `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
  */
 export function createSupervisor(options: SuperviseOptions): Supervisor {
-  const { kafka, groupId, signals, places } = options;
+  const { kafka, groupId, signals, cursors } = options;
   const stop = new AbortController();
   const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: performance.now() };
   const fatal = (error: Error) => {
@@ -72,7 +72,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
   consumer.on('consumer.group_join', ({ payload }) => {
     state.joined = true;
-    places.assigned(payload.memberAssignment);
+    cursors.assigned(payload.memberAssignment);
     signals.joined(withoutPrefix(options, payload.memberAssignment));
     options.onAssigned?.();
     onJoined();
@@ -80,7 +80,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   consumer.on('consumer.crash', ({ payload }) => {
     signals.crashed();
     state.joined = false;
-    places.assigned({});
+    cursors.assigned({});
     if (payload.restart) return;
     if (isLostBroker(payload.error)) starts.beginAgain();
     else fatal(payload.error);
@@ -113,12 +113,12 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   };
 }
 
-/** The library calls listeners in place, so the places are up to date before the first record is handled. */
+/** The library calls listeners at once, so the cursors are up to date before the first record is handled. */
 function followBatches(consumer: Consumer, options: SuperviseOptions): void {
-  const { places, signals } = options;
-  consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
+  const { cursors, signals } = options;
+  consumer.on('consumer.start_batch_process', ({ payload }) => cursors.batchBegins(payload));
   consumer.on('consumer.end_batch_process', ({ payload }) => {
-    places.batchEnds(payload);
+    cursors.batchEnds(payload);
     signals.lag(ownName(options, payload.topic), payload.partition, Number(payload.offsetLag));
   });
 }

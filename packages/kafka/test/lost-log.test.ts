@@ -3,7 +3,7 @@ import { createLogger } from '@vision/shared/logger';
 import { createConsumer } from '../src/consumer.ts';
 import { consumerSignals } from '../src/consumer-signals.ts';
 import { createKafka } from '../src/kafka.ts';
-import { createPlaces } from '../src/places.ts';
+import { createPartitionCursors } from '../src/partition-cursors.ts';
 import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
 import { createProducer } from '../src/producer.ts';
 import { passRecords } from '../src/progress.ts';
@@ -52,7 +52,7 @@ const client = () => {
 
 /** A member of the group that is given records of the leaders that a test names. */
 function member() {
-  const places = createPlaces();
+  const cursors = createPartitionCursors();
   const at = { topic: kafka.client.nameOf(topic), partition: 0 };
   const sought: bigint[] = [];
   const control = {
@@ -61,7 +61,7 @@ function member() {
     commitSoon: () => undefined,
   };
   const signals = consumerSignals('members');
-  const deps = { db: database.db, kafka: client(), groupId: 'members', places, control, signals };
+  const deps = { db: database.db, kafka: client(), groupId: 'members', cursors, control, signals };
   const retries = {
     maxAttempts: 1,
     heartbeat: () => Promise.resolve(),
@@ -70,7 +70,7 @@ function member() {
   };
   /** Records from one offset to before another; the epochs of the first and the last. */
   const read = (from: number, next: number, first: number, last = first) => {
-    places.batchBegins({ ...at, batchSize: next - from, firstOffset: String(from), lastOffset: String(next - 1) });
+    cursors.batchBegins({ ...at, batchSize: next - from, firstOffset: String(from), lastOffset: String(next - 1) });
     const records = { ...at, next: BigInt(next), epochs: { first, last } };
     return passRecords(deps, records, (transaction) => transaction(() => Promise.resolve()), retries);
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { comparePositions } from '../src/compare-positions.ts';
 import { consumerSignals } from '../src/consumer-signals.ts';
-import { createPlaces } from '../src/places.ts';
+import { createPartitionCursors } from '../src/partition-cursors.ts';
 import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
 import { createProducer } from '../src/producer.ts';
 import { passRecords } from '../src/progress.ts';
@@ -41,9 +41,9 @@ afterAll(async () => {
 
 /** A member that the group gave the partition at `first`; a `former` member is refused by the group. */
 function member(who: string, first: number, { former = false } = {}) {
-  const places = createPlaces();
+  const cursors = createPartitionCursors();
   const at = { topic: kafka.client.nameOf(topic), partition: 0 };
-  places.batchBegins({ ...at, batchSize: END, firstOffset: String(first), lastOffset: String(END) });
+  cursors.batchBegins({ ...at, batchSize: END, firstOffset: String(first), lastOffset: String(END) });
   const sought: bigint[] = [];
   const refusal = Object.assign(new Error('not known'), { name: 'KafkaJSProtocolError', type: 'UNKNOWN_MEMBER_ID' });
   const control = {
@@ -52,7 +52,7 @@ function member(who: string, first: number, { former = false } = {}) {
     commitSoon: () => undefined,
   };
   const signals = consumerSignals('members');
-  const deps = { db: database.db, kafka: kafka.client, groupId: 'members', places, control, signals };
+  const deps = { db: database.db, kafka: kafka.client, groupId: 'members', cursors, control, signals };
   const retries = {
     maxAttempts: 1,
     heartbeat: () => Promise.resolve(),
@@ -145,13 +145,13 @@ test('what was fetched before a loss was found at rest is dropped', async () => 
 });
 
 test('a transaction cannot be begun twice in one delivery', async () => {
-  const places = createPlaces();
+  const cursors = createPartitionCursors();
   const at = { topic: kafka.client.nameOf(topic), partition: 0 };
-  places.batchBegins({ ...at, batchSize: 1, firstOffset: '0', lastOffset: '0' });
+  cursors.batchBegins({ ...at, batchSize: 1, firstOffset: '0', lastOffset: '0' });
   const control = { seek: () => undefined, commit: () => Promise.resolve(), commitSoon: () => undefined };
   const signals = consumerSignals('members');
   const passing = await passRecords(
-    { db: database.db, kafka: kafka.client, groupId: 'members', places, control, signals },
+    { db: database.db, kafka: kafka.client, groupId: 'members', cursors, control, signals },
     { ...at, next: 1n },
     async (transaction) => {
       await transaction((tx) => tx('effects').insert({ who: 'one', upto: 1 }));

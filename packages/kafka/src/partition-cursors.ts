@@ -3,7 +3,7 @@ import { positionKey } from './positions.ts';
 import type { KnownRow, Partition } from './positions.ts';
 
 /** How far a member of a group has come in one of its partitions since the group gave it to it. */
-export interface Place extends KnownRow, Partition {
+export interface PartitionCursor extends KnownRow, Partition {
   /** Where it began. */
   beganAt: bigint;
   /** Where it goes on: behind the last record whose effects are committed. */
@@ -36,16 +36,16 @@ export interface BatchFacts extends Partition {
   lastOffset: string;
 }
 
-export interface Places {
+export interface PartitionCursors {
   /** A batch begins: before its records are handled. */
   batchBegins: (batch: BatchFacts) => void;
   batchEnds: (batch: BatchFacts) => void;
-  at: (partition: Partition) => Place;
+  at: (partition: Partition) => PartitionCursor;
   /** Undefined when the group took the partition away meanwhile. */
-  find: (partition: Partition) => Place | undefined;
+  find: (partition: Partition) => PartitionCursor | undefined;
   /** The group gave out its partitions anew: what was known counts no more. */
   assigned: (assignment: Assignment) => void;
-  all: () => Map<string, Place>;
+  all: () => Map<string, PartitionCursor>;
   /** Partitions whose beginning is not known yet. */
   unknown: () => Partition[];
   /** Where the group goes on in a partition, if it ever committed; counts while nothing was read from it. */
@@ -56,71 +56,71 @@ export interface Places {
  * The memory of one member of a group. `expectsRows`: a partition without a row is one whose row was lost, until the
  * opposite is known.
  */
-export function createPlaces({ expectsRows = false }: { expectsRows?: boolean } = {}): Places {
-  const newPlace = (partition: Partition, first: bigint) => placeAt(partition, first, expectsRows);
-  const places = new Map<string, Place>();
+export function createPartitionCursors({ expectsRows = false }: { expectsRows?: boolean } = {}): PartitionCursors {
+  const newCursor = (partition: Partition, first: bigint) => cursorAt(partition, first, expectsRows);
+  const cursors = new Map<string, PartitionCursor>();
   let unknown: Partition[] = [];
   return {
     batchBegins: (batch) => {
       if (batch.firstOffset === null) return;
       const first = BigInt(batch.firstOffset);
-      const place = places.get(positionKey(batch));
-      if (!place || first < place.leftOff) places.set(positionKey(batch), newPlace(batch, first));
-      else if (first > seenUpTo(place)) place.holeUpTo = first;
-      else delete place.holeUpTo;
-      if (place) place.isStale = false;
+      const cursor = cursors.get(positionKey(batch));
+      if (!cursor || first < cursor.leftOff) cursors.set(positionKey(batch), newCursor(batch, first));
+      else if (first > seenUpTo(cursor)) cursor.holeUpTo = first;
+      else delete cursor.holeUpTo;
+      if (cursor) cursor.isStale = false;
     },
     batchEnds: (batch) => {
-      const place = places.get(positionKey(batch));
-      if (!place || batch.batchSize > 0 || batch.firstOffset === null) return;
-      if (BigInt(batch.firstOffset) <= seenUpTo(place)) place.emptyUpTo = BigInt(batch.lastOffset) + 1n;
+      const cursor = cursors.get(positionKey(batch));
+      if (!cursor || batch.batchSize > 0 || batch.firstOffset === null) return;
+      if (BigInt(batch.firstOffset) <= seenUpTo(cursor)) cursor.emptyUpTo = BigInt(batch.lastOffset) + 1n;
     },
     at: (partition) => {
-      const place = places.get(positionKey(partition));
-      if (!place) throw new Error('records came without the batch they are in');
-      return place;
+      const cursor = cursors.get(positionKey(partition));
+      if (!cursor) throw new Error('records came without the batch they are in');
+      return cursor;
     },
-    find: (partition) => places.get(positionKey(partition)),
+    find: (partition) => cursors.get(positionKey(partition)),
     assigned: (assignment) => {
       unknown = Object.entries(assignment).flatMap(([topic, partitions]) =>
         partitions.map((partition) => ({ topic, partition })),
       );
-      places.clear();
+      cursors.clear();
     },
-    all: () => new Map(places),
+    all: () => new Map(cursors),
     unknown: () => unknown,
     learn: (partition, committed) => {
       const key = positionKey(partition);
       // The group may have given it to somebody else meanwhile.
       if (!unknown.some((one) => positionKey(one) === key)) return;
       unknown = unknown.filter((one) => positionKey(one) !== key);
-      if (!places.has(key) && committed >= 0n) places.set(key, newPlace(partition, committed));
+      if (!cursors.has(key) && committed >= 0n) cursors.set(key, newCursor(partition, committed));
     },
   };
 }
 
 /** The member handled everything before `next`. */
-export function passTo(place: Place, next: bigint): void {
-  place.leftOff = next;
-  place.hasRow = true;
-  delete place.soughtTo;
-  delete place.holeUpTo;
-  delete place.search;
-  if (place.rereadUpTo !== undefined && next >= place.rereadUpTo) delete place.rereadUpTo;
-  const { accepted } = place;
-  if (accepted && (accepted.how === 'log_restarted' || next >= accepted.row)) delete place.accepted;
+export function passTo(cursor: PartitionCursor, next: bigint): void {
+  cursor.leftOff = next;
+  cursor.hasRow = true;
+  delete cursor.soughtTo;
+  delete cursor.holeUpTo;
+  delete cursor.search;
+  if (cursor.rereadUpTo !== undefined && next >= cursor.rereadUpTo) delete cursor.rereadUpTo;
+  const { accepted } = cursor;
+  if (accepted && (accepted.how === 'log_restarted' || next >= accepted.row)) delete cursor.accepted;
 }
 
 /** The member goes back, or asks once more for offsets that were missing. */
-export function sendTo(place: Place, offset: bigint): void {
-  place.leftOff = offset;
-  place.emptyUpTo = offset;
-  place.soughtTo = offset;
-  place.isStale = true;
-  delete place.holeUpTo;
+export function sendTo(cursor: PartitionCursor, offset: bigint): void {
+  cursor.leftOff = offset;
+  cursor.emptyUpTo = offset;
+  cursor.soughtTo = offset;
+  cursor.isStale = true;
+  delete cursor.holeUpTo;
 }
 
-const placeAt = ({ topic, partition }: Partition, first: bigint, hasRow: boolean): Place => ({
+const cursorAt = ({ topic, partition }: Partition, first: bigint, hasRow: boolean): PartitionCursor => ({
   topic,
   partition,
   beganAt: first,
@@ -131,4 +131,4 @@ const placeAt = ({ topic, partition }: Partition, first: bigint, hasRow: boolean
   isStale: false,
 });
 
-const seenUpTo = ({ leftOff, emptyUpTo }: Place) => (emptyUpTo > leftOff ? emptyUpTo : leftOff);
+const seenUpTo = ({ leftOff, emptyUpTo }: PartitionCursor) => (emptyUpTo > leftOff ? emptyUpTo : leftOff);

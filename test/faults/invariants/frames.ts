@@ -30,13 +30,13 @@ export const frameInvariants: Invariant[] = [
   },
   {
     id: 'read',
-    says: 'A caller that follows a task of the real workers reads every stored frame once, with the objects that the broker took',
+    says: 'A caller that follows a task reads every stored frame once, with the objects that the broker took',
     check: async (state) => {
       const stored = await storedFrames(state.stores.askResults);
       const log = await readFrameLog(state.world.brokers);
       const { deletions } = state.workload;
       const creates = state.workload.creates.filter(
-        (create) => /^real (stream|upload)$/.test(create.kind) && !deletions.has(taskIdOf(create) ?? ''),
+        (create) => isVideo(create.kind) && !deletions.has(taskIdOf(create) ?? ''),
       );
       return (await inLanes(creates, (create) => readAsCaller(create, { stored, log }))).flat();
     },
@@ -113,6 +113,8 @@ async function watchedAsCaller(create: Create): Promise<string[] | undefined> {
   const { body } = await create.caller.get(`/v1/vision/tasks/${id}`);
   return ENDED.has(String(body['status'])) ? watchDisagreements(create.caller, id) : undefined;
 }
+
+const isVideo = (kind: string) => /^(real )?(stream|upload)$/.test(kind);
 
 interface Kept {
   stored: ReadonlyMap<string, readonly StoredFrame[]>;

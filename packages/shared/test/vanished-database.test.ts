@@ -4,7 +4,7 @@ import { createDb } from '../src/db/knex.ts';
 import { openSession } from '../src/db/session.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import { askDatabase } from '../src/status/checks.ts';
-import { createStatus } from '../src/status/status.ts';
+import { createStatusReader } from '../src/status/status.ts';
 import { asUnavailable } from '../src/unavailable.ts';
 import { startFaultProxy } from '../src/testing/fault-proxy.ts';
 import type { FaultProxy } from '../src/testing/fault-proxy.ts';
@@ -131,7 +131,7 @@ test('the status of a process finds dead connections of its pool behind one that
   const alive = await pool.acquire().promise;
   // The pool hands out first what came back last.
   for (const connection of [...dead, alive]) pool.release(connection);
-  const status = createStatus({ service: 'test', checks: { database: askDatabase(mixed, []) } });
+  const status = createStatusReader({ service: 'test', checks: { database: askDatabase(mixed, []) } });
   expect((await status.read()).dependencies).toEqual([
     { name: 'database', ms: expect.any(Number), fault: expect.stringContaining('no answer within') },
   ]);

@@ -11,7 +11,7 @@ import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { askDatabase } from '@vision/shared/status/checks';
-import { createStatus } from '@vision/shared/status/status';
+import { createStatusReader } from '@vision/shared/status/status';
 import { createFailureThrottle } from './clients/failure-throttle.ts';
 import { createForwarder } from './clients/forward.ts';
 import type { Forwarder } from './clients/forward.ts';
@@ -128,7 +128,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
     watch: createSettingsWatch({ db, keyCache, logger, intervalMs: config.SETTINGS_POLL_MS }),
     owners: createOwners(ownerUrls(config), { signer, timeoutMs, logger }),
     replicas: createReplicas(replicaUrls(config), { signer, logger }),
-    status: createStatus({
+    status: createStatusReader({
       service: 'gateway',
       checks: { database: askDatabase(db, migrations), redis: redis.ping },
     }),

@@ -41,7 +41,7 @@ export function createSignals(logger: Logger) {
     },
     quotaNotTold: (taskId: string, call: 'settle' | 'refund', cause: unknown) => {
       late.add(1, { call });
-      logger.warn({ task_id: taskId, call, err: cause }, 'quota did not answer; the event will tell it');
+      logger.warn({ task_id: taskId, call, err: cause }, 'quota did not answer; it will learn of it from the event');
     },
     picturesLeftBehind: (taskId: string, cause: unknown) => {
       const facts = { task_id: taskId, err: cause };
@@ -65,14 +65,14 @@ const factsOf = (call: ImageCall) => ({
   images_succeeded: call.imagesSucceeded,
 });
 
-interface Places {
+interface PictureSlots {
   calls: () => number;
   most: number;
   spoolBytes: () => number;
 }
 
 /** Shows how full this process is: calls, and bytes of their pictures. */
-function placesWatched({ calls, most, spoolBytes }: Places): void {
+function placesWatched({ calls, most, spoolBytes }: PictureSlots): void {
   observe(metrics.places, (tell) => {
     tell(calls(), { state: 'used' });
     tell(Math.max(0, most - calls()), { state: 'free' });

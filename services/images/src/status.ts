@@ -7,7 +7,7 @@ import type { Relay } from '@vision/kafka/relay';
 import { askKafka, outboxStatus } from '@vision/kafka/status';
 import { askStore } from '@vision/objects/ask-store';
 import { askDatabase, askService } from '@vision/shared/status/checks';
-import { createStatus as createReader } from '@vision/shared/status/status';
+import { createStatusReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
@@ -28,7 +28,7 @@ export function createStatus(
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, QUOTA_URL: baseUrl } = config;
   const signer = createTokenSigner({ issuer: 'images', key, publicKeys });
   const timeoutMs = config.QUOTA_TIMEOUT_MS;
-  return createReader({
+  return createStatusReader({
     service: 'images',
     checks: {
       database: askDatabase(db, migrations),

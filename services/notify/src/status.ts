@@ -5,7 +5,7 @@ import { readLag } from '@vision/kafka/lag';
 import type { Relay } from '@vision/kafka/relay';
 import { askKafka, outboxStatus } from '@vision/kafka/status';
 import { askDatabase } from '@vision/shared/status/checks';
-import { createStatus as createReader } from '@vision/shared/status/status';
+import { createStatusReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 import { readWebhookState } from './db/webhook-deliveries.ts';
@@ -20,7 +20,7 @@ export interface StatusParts {
 
 /** Builds what tells operators how this process stands. */
 export function createStatus({ db, kafka, relay, busy }: StatusParts): StatusReader {
-  return createReader({
+  return createStatusReader({
     service: 'notify',
     checks: {
       database: askDatabase(db, migrations),

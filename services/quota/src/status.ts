@@ -4,13 +4,13 @@ import type { KafkaClient } from '@vision/kafka/kafka';
 import { readLag } from '@vision/kafka/lag';
 import { askKafka } from '@vision/kafka/status';
 import { askDatabase } from '@vision/shared/status/checks';
-import { createStatus as createReader } from '@vision/shared/status/status';
+import { createStatusReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 
 /** Builds what tells operators how this process stands. */
 export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): StatusReader {
-  return createReader({
+  return createStatusReader({
     service: 'quota',
     checks: { database: askDatabase(db, migrations), kafka: askKafka(kafka, [topics.tasks, topics.images]) },
     lag: () => readLag({ db, kafka, groups: consumerGroups.quota }),

@@ -6,7 +6,7 @@ import { readLag } from '@vision/kafka/lag';
 import type { Relay } from '@vision/kafka/relay';
 import { askKafka, outboxStatus } from '@vision/kafka/status';
 import { askDatabase, askService } from '@vision/shared/status/checks';
-import { createStatus as createReader } from '@vision/shared/status/status';
+import { createStatusReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 import type { Deps } from './use-cases/deps.ts';
@@ -22,7 +22,7 @@ export interface StatusParts {
 
 /** Builds what tells operators how this process stands. */
 export function createStatus({ db, kafka, relay, tasks, images, loops }: StatusParts): StatusReader {
-  return createReader({
+  return createStatusReader({
     service: 'results',
     checks: {
       database: askDatabase(db, migrations),

@@ -129,11 +129,11 @@ const retentionPoller = (deps: Deps, intervalMs: number): Poller =>
     intervalMs,
     logger: deps.logger,
     maxBackoffMs: 60_000,
-    run: once((signal) => runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: intervalMs, signal }))),
+    run: thenPause((signal) => runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: intervalMs, signal }))),
   });
 
-/** A round that leaves nothing for the next one. */
-const once = (work: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
+/** Runs one round; the next one comes after the pause. */
+const thenPause = (work: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
   await work(signal);
   return 0;
 };

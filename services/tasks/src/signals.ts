@@ -21,7 +21,7 @@ export function createSignals(logger: Logger) {
     created: (facts: { kind: VideoKind; outcome: string; task_id?: string }) => {
       created.add(1, { kind: facts.kind, outcome: facts.outcome });
       // A refusal has its line already: that of the request.
-      if (facts.task_id !== undefined) logger.info(facts, 'a create was answered');
+      if (facts.task_id !== undefined) logger.info(facts, 'create request answered');
     },
     moved: ({ taskId, status }: Task, change: Change) => {
       moves.add(1, { move: change.move });

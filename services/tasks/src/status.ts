@@ -9,7 +9,7 @@ import type { Relay } from '@vision/kafka/relay';
 import { askKafka, outboxStatus } from '@vision/kafka/status';
 import { askStore } from '@vision/objects/ask-store';
 import { askDatabase, askService } from '@vision/shared/status/checks';
-import { createStatus as createReader } from '@vision/shared/status/status';
+import { createStatusReader } from '@vision/shared/status/status';
 import type { Check } from '@vision/shared/status/status';
 import { createBackendStatus } from './clients/backend-status.ts';
 import type { Config } from './config.ts';
@@ -33,7 +33,7 @@ export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'st
     if (baseUrl === undefined) return {};
     return { [audience]: askService(createServiceClient({ baseUrl, audience, signer, timeoutMs, logger })) };
   };
-  const status = createReader({
+  const status = createStatusReader({
     service: 'tasks',
     checks: {
       database: askDatabase(db, migrations),

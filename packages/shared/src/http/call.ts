@@ -105,7 +105,7 @@ async function callOnce(input: CallRequest, running: UpstreamCall, isDeadline: b
   const onAbort = () => controller.abort(input.signal?.reason);
   input.signal?.addEventListener('abort', onAbort, { once: true });
   if (input.signal?.aborted) onAbort();
-  const exchange = exchangeOnce(input, { signal: controller.signal, wire, running });
+  const exchange = sendOnce(input, { signal: controller.signal, wire, running });
   try {
     // The client listens to the signal only once it has a connection; until then nothing else ends the wait.
     return await unlessAborted(controller.signal, exchange);
@@ -119,13 +119,13 @@ async function callOnce(input: CallRequest, running: UpstreamCall, isDeadline: b
   }
 }
 
-interface Exchange {
+interface CallInProgress {
   signal: AbortSignal;
   wire: Wire;
   running: UpstreamCall;
 }
 
-async function exchangeOnce(input: CallRequest, { signal, wire, running }: Exchange): Promise<CallReply> {
+async function sendOnce(input: CallRequest, { signal, wire, running }: CallInProgress): Promise<CallReply> {
   const headers: Record<string, string> = { [deadlineHeader]: String(Math.ceil(input.timeoutMs)), ...input.headers };
   if (input.json !== undefined) headers['content-type'] = 'application/json';
   addTraceHeaders(headers);
@@ -149,7 +149,7 @@ async function exchangeOnce(input: CallRequest, { signal, wire, running }: Excha
 
 function bodyOf(
   { json, bytes }: CallRequest,
-  { wire, running }: Pick<Exchange, 'wire' | 'running'>,
+  { wire, running }: Pick<CallInProgress, 'wire' | 'running'>,
 ): string | Buffer | Readable | null {
   // Without a connection nothing is sent.
   const sent = (count: number) => running.sent(() => (wire.begun ? count : 0));

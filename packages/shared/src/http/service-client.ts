@@ -96,7 +96,7 @@ function toError(options: ServiceClientOptions, { method, path, refusals = [] }:
     // One of the two services has a defect. The caller of the public API cannot mend it, so the answer must not
     // blame the request.
     const facts = { upstream: { name: audience }, method, path, status: reply.status, reason: said?.details['reason'] };
-    logger.error(facts, 'another service gave an answer that the contract does not foresee');
+    logger.error(facts, 'another service gave an answer that is not in the contract');
   }
   return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));
 }

@@ -33,7 +33,7 @@ export interface StatusReader {
 const DEADLINE_MS = 5_000;
 
 /** How this process stands, for operators. What cannot be told is left out: its dependency says why. */
-export function createStatus(options: StatusOptions): StatusReader {
+export function createStatusReader(options: StatusOptions): StatusReader {
   const { service, checks, breakers, outbox, lag, webhooks, poisoned } = options;
   return {
     read: async () => {

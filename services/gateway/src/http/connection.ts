@@ -21,7 +21,7 @@ export interface ConnectionLimits extends PaceLimits {
   answerMs: number;
 }
 
-interface Exchange {
+interface RequestInProgress {
   req: IncomingMessage;
   res: ServerResponse;
   startedAt: number;
@@ -57,7 +57,7 @@ export class Connection {
   readonly #limits: ConnectionLimits;
   readonly #upload: Direction;
   readonly #answer: Direction;
-  #exchanges: Exchange[] = [];
+  #exchanges: RequestInProgress[] = [];
   #wasHeld = false;
   #stream = { taken: 0, silentMs: 0 };
   #ended: { at: number; letGo: () => void } | undefined;

@@ -78,14 +78,15 @@ export async function claimKey(
   const terms = { fingerprint: deps.box.digest(meaning, LABEL), leaseMs: deps.settings.leaseMs };
   const deadline = performance.now() + deps.settings.keyWaitMs;
   for (let isAccepted = opened.key === 'new'; ; isAccepted = false) {
-    const holder = await takeKey(deps, claim, terms);
-    if (holder === 'taken') {
+    const taken = await takeKey(deps, claim, terms);
+    if (taken.outcome === 'taken') {
       crashPoint('tasks.create.key-claimed');
       await assertNotDeleted(deps, claim);
       // A known key was not asked for this before the body, and during a wait it may have changed.
       if (!isAccepted) await assertAcceptsNew(deps, caller);
       return { outcome: 'claimed', claim };
     }
+    const { holder } = taken;
     assertSameMeaning(deps, holder, meaning);
     const task = holder.done ? await namedTask(deps, holder) : undefined;
     if (task && task.status !== 'submitting') return { outcome: 'replayed', task };
@@ -124,13 +125,16 @@ async function namedTask({ db }: CreateDeps, { task_id: taskId }: KeyRow): Promi
   return task;
 }
 
-/** Takes the key when it is free or abandoned; else returns the row of its holder. */
-async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<'taken' | KeyRow> {
+/** Whether this request has the key now, or another one has it that is alive or has ended. */
+type Taken = { outcome: 'taken' } | { outcome: 'held'; holder: KeyRow };
+
+/** Takes the key when it is free or its holder died. */
+async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<Taken> {
   for (;;) {
-    if (await insertKey(deps.db, claim, terms)) return 'taken';
+    if (await insertKey(deps.db, claim, terms)) return { outcome: 'taken' };
     // Read without a lock, because many requests may wait for one key.
     const holder = await findKey(deps.db, claim);
-    if (holder && !holder.is_dead) return holder;
+    if (holder && !holder.is_dead) return { outcome: 'held', holder };
     const taken = holder && (await takeOver(deps, claim, terms));
     if (taken) return taken;
     // It was freed between two statements.
@@ -138,15 +142,15 @@ async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promi
 }
 
 /** Gives up the draft of a dead holder in the same step, so that the holder cannot go on should it wake up. */
-async function takeOver({ db }: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<'taken' | KeyRow | undefined> {
+async function takeOver({ db }: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<Taken | undefined> {
   return inTransaction(db, async (tx) => {
     const holder = await findKey(tx, claim, 'for update');
-    if (!holder?.is_dead) return holder;
+    if (!holder?.is_dead) return holder && { outcome: 'held', holder };
     const draft = await findVideoTask(tx, holder.task_id, 'for update');
     if (draft && after('take_over', draft.status)) {
       await moveTask(tx, draft, { move: 'take_over', recoverAfterMs: 0 });
     }
     await passKeyOn(tx, claim, terms);
-    return 'taken';
+    return { outcome: 'taken' };
   });
 }

@@ -30,7 +30,7 @@ export interface Places {
    * @throws AppError as `take`.
    */
   capacity: () => Promise<CapacityReply | undefined>;
-  /** The day of a subject is full: its creates that wait go on without a place, to hear so from quota at once. */
+  /** The subject has no units left today: its requests that wait for a place go on, and quota refuses them at once. */
   endWaits: (subject: string) => void;
   /** The create is over. Its place is counted by the backend when a job was `sent`, and free at once when none was. */
   letGo: (taskId: string, job: 'sent' | 'unsent') => void;

@@ -17,8 +17,8 @@ import type { ReconcileDeps, Settings } from '../deps.ts';
 /** Ids of one question to the backend; its contract takes no more. */
 const BATCH = 100;
 /**
- * Tasks of a replica that dies while it asks are left to the others after this; who takes longer asks twice, no more.
- * A stop among them is to be confirmed within 10 s, also when its frames are waited for afterwards.
+ * Other replicas take the tasks of a replica that dies while it asks after this time; the backend is asked about them
+ * twice when an answer takes longer. A stop among them is to be confirmed within 10 s, with the wait for its frames.
  */
 const CLAIM_MS = 3_000;
 /** After a verification as not created the job is looked for this often and this long. */
@@ -43,7 +43,7 @@ export interface Reconciler {
    * asked it takes long, so that other replicas take them; `signal` ends that.
    */
   runRound: (signal: AbortSignal) => Promise<number>;
-  /** Until the next look. What this process makes due rings its bell; a sign of life finds what else is due. */
+  /** Until the next round. Tasks that this process makes due start it at once; the heartbeat finds the others. */
   pauseMs: () => number;
 }
 

@@ -11,7 +11,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { v7 as uuidv7 } from 'uuid';
-import { reservationId } from '../src/domain/image-call.ts';
+import { reservationIdOf } from '@vision/contracts/reservation-id';
 import { pictureKey } from '../src/domain/picture-key.ts';
 import { createSignals } from '../src/signals.ts';
 import { sweepOrphanPictures } from '../src/use-cases/sweep-orphan-pictures.ts';
@@ -182,6 +182,6 @@ function newKey(taskId: string) {
     sceneCode: 'ship',
     clientRef: null,
     imagesTotal: 1,
-    reservationId: reservationId(taskId, 1),
+    reservationId: reservationIdOf(taskId, 1),
   };
 }

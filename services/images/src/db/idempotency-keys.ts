@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { tasksOfReservations } from '@vision/contracts/reservation-id';
 import { claimDue, renewLease } from '@vision/shared/db/leases';
 import type { Claim, KeyHolder, KeyId } from '../domain/image-call.ts';
 
@@ -147,12 +148,9 @@ function toClaim(row: KeyRow): Claim {
 /** Which of these reservations a call that is not finished holds. */
 export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
   if (reservationIds.length === 0) return [];
-  const taskIds = reservationIds.map((id) => id.split('/')[0] ?? '').filter((id) => UUID.test(id));
   return db('idempotency_keys')
-    .whereIn('task_id', taskIds)
+    .whereIn('task_id', tasksOfReservations(reservationIds))
     .whereIn('reservation_id', reservationIds)
     .whereNot({ state: 'done' })
     .pluck<string[]>('reservation_id');
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -73,11 +73,6 @@ export interface ImageCall {
   resultExpiresAt: Date;
 }
 
-/** Id of the units that the attempt of a call takes from the quota. */
-export function reservationId(taskId: string, attempt: number): string {
-  return `${taskId}/${attempt}`;
-}
-
 /** Which entry code an error of the backend or of the store becomes; undefined for what is no expected failure. */
 export function imageFaultOf(error: unknown): ImageFault | undefined {
   const code = asAppError(error)?.code;

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { CreateQuery } from '@vision/contracts/create-query';
 import { defaultLimits } from '@vision/contracts/limits';
 import type { SceneEntry } from '@vision/contracts/scenes';
+import { reservationIdOf } from '@vision/contracts/reservation-id';
 import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { IdempotencyKey } from '@vision/creation/idempotency-key';
@@ -9,7 +10,6 @@ import { findKey } from '../db/idempotency-keys.ts';
 import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall, findImages } from '../db/image-calls.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
-import { reservationId } from '../domain/image-call.ts';
 import type { ImageCall, ImageEntry, KeyHolder, KeyId } from '../domain/image-call.ts';
 import { assertAccepting, assertUnitsLeft, isSurelyAdmitted, unlessReplay } from './admit-image-call.ts';
 import type { Deps } from './deps.ts';
@@ -128,7 +128,7 @@ function newKey({ caller, idempotencyKey, query }: CreateImageDetection, upload:
     sceneCode: upload.sceneCode,
     clientRef: query.client_ref ?? null,
     imagesTotal: upload.images.length,
-    reservationId: reservationId(taskId, 1),
+    reservationId: reservationIdOf(taskId, 1),
   };
 }
 

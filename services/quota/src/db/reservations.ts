@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { reservationIdOf } from '@vision/contracts/reservation-id';
 
 export interface ReservationRow {
   id: string;
@@ -31,7 +32,7 @@ export async function hastenOpen(db: Knex): Promise<void> {
 
 /** The reservations of a task, by attempt. */
 export async function findReservations(db: Knex, taskId: string): Promise<ReservationRow[]> {
-  const ids = Array.from({ length: ATTEMPTS }, (_none, index) => `${taskId}/${index + 1}`);
+  const ids = Array.from({ length: ATTEMPTS }, (_none, index) => reservationIdOf(taskId, index + 1));
   return db('reservations')
     .whereIn('id', ids)
     .orderBy('created_at')

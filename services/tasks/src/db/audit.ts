@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { tasksOfReservations } from '@vision/contracts/reservation-id';
 import type { ObjectPage } from '@vision/shared/audit/audit-objects';
 import { deletedAmong } from './deleted-tasks.ts';
 import { activeStatuses, hiddenStatuses } from '../domain/task.ts';
@@ -8,9 +9,8 @@ import { TASKS } from './task-row.ts';
 /** Which of these reservations a task that has not ended holds. */
 export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
   if (reservationIds.length === 0) return [];
-  const taskIds = reservationIds.map((id) => id.split('/')[0] ?? '').filter((id) => UUID.test(id));
   return db(TASKS)
-    .whereIn('task_id', taskIds)
+    .whereIn('task_id', tasksOfReservations(reservationIds))
     .whereIn('reservation_id', reservationIds)
     .whereIn('status', [...hiddenStatuses, ...activeStatuses])
     .pluck<string[]>('reservation_id');
@@ -72,5 +72,3 @@ export async function videosOf(db: Knex, taskIds: string[]): Promise<StoredVideo
     .whereNot('status', 'refunded' satisfies Status)
     .select<StoredVideo[]>('task_id as taskId', 'object_key as objectKey');
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,15 +1,9 @@
 import type { Knex } from 'knex';
+import { reservationIdOf } from '@vision/contracts/reservation-id';
 import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { TaskStatus } from '@vision/contracts/task-events';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';
-import {
-  activeStatuses,
-  hiddenStatuses,
-  reservationIdOf,
-  submittedStatuses,
-  unconfirmedStatuses,
-  videoKinds,
-} from '../domain/task.ts';
+import { activeStatuses, hiddenStatuses, submittedStatuses, unconfirmedStatuses, videoKinds } from '../domain/task.ts';
 import type { Status, Task, VisibleTask } from '../domain/task.ts';
 import { oldestUnconfirmedS } from './deleted-tasks.ts';
 import { inFuture } from './instants.ts';

@@ -132,8 +132,6 @@ export interface JobFacts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Id under which the quota service knows the unit of a task. */
-export const reservationIdOf = (taskId: string, attempt: number): string => `${taskId}/${attempt}`;
 
 /** Instant from which a live task is stopped, so that its first results do not expire under it. */
 export function longestRunEnds(task: Pick<Task, 'resultExpiresAt'>): Date {

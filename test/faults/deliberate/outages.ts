@@ -154,4 +154,44 @@ export const outageFaults: DeliberateFault[] = [
       test: 'a loop shows the time since its last success and its pause, from its start until its stop',
     },
   },
+  {
+    says: 'The server of a session with locks is not asked whether it is there',
+    file: 'packages/shared/src/db/session.ts',
+    find: 'if (underWay === 0) void query',
+    replace: 'if (underWay > 0) void query',
+    caughtBy: {
+      file: 'packages/shared/test/session-heartbeat.test.ts',
+      test: 'a session asks its server every ten seconds',
+    },
+  },
+  {
+    says: 'A process that is ready stops being ready when a store refuses it later',
+    file: 'packages/shared/src/start/start-checks.ts',
+    find: 'state.wasReady ||= open.size === 0;',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/src/start/start-checks.test.ts',
+      test: 'a process that is ready without a store stays ready when the store refuses it later',
+    },
+  },
+  {
+    says: 'Dead image calls are rolled back one after the other',
+    file: 'services/images/src/use-cases/recover-dead-calls.ts',
+    find: 'await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => undo(claim))));',
+    replace: 'for (const claim of dead) await loop.attempt(claim.taskId, () => undo(claim));',
+    caughtBy: {
+      file: 'services/images/test/crash.test.ts',
+      test: 'calls that died are rolled back side by side',
+    },
+  },
+  {
+    says: 'An image call is sent to the next day while other calls may still be refunded',
+    file: 'services/images/src/use-cases/day-exhausted.ts',
+    find: 'isCovered ? UNDECIDED_RETRY_S : undefined',
+    replace: 'undefined',
+    caughtBy: {
+      file: 'services/images/test/degraded.test.ts',
+      test: 'a call that units of another one could cover is not sent to the next day',
+    },
+  },
 ];

@@ -25,7 +25,7 @@ interface Holes {
   before: FrameLog;
 }
 
-/** The broker loses frames that nobody has read yet: nothing brings them back, so somebody has to be told. */
+/** The broker loses frames that results has not read: nothing brings them back, so an alarm has to tell it. */
 export async function loseRecords(
   state: State,
   { times, random }: { times: number; random: () => number },

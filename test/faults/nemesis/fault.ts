@@ -37,7 +37,7 @@ export const PAST_LEASE_MS = 7_000;
 export const aMoment = (random: () => number) => 500 + random() * 2_500;
 
 /** Strikes after all others, since what it takes away never comes back. */
-export const HOLE = 'kafka: loses frames that nobody has read';
+export const HOLE = 'kafka: loses frames that were not read yet';
 
 /** Strikes after all others, since much of what users were promised is gone with the commits. */
 export const FAILOVER = 'postgres: fails over to a standby that lacks the last commits';

@@ -194,4 +194,24 @@ export const outageFaults: DeliberateFault[] = [
       test: 'a call that units of another one could cover is not sent to the next day',
     },
   },
+  {
+    says: 'Values of rows stand in lines about errors of the database',
+    file: 'packages/shared/src/logger.ts',
+    find: '          ...valuesOfRows,\n',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/src/logger.test.ts',
+      test: 'an error of the database is logged without the values of rows',
+    },
+  },
+  {
+    says: 'A picture is sent to the object store without a checksum',
+    file: 'packages/objects/src/uploads.ts',
+    find: '[CRC_HEADER]: crcHeaderOf(crc),',
+    replace: '',
+    caughtBy: {
+      file: 'packages/objects/test/stored-bytes.test.ts',
+      test: 'a stream of known content goes with its checksum',
+    },
+  },
 ];

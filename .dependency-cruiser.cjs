@@ -166,6 +166,7 @@ module.exports = {
           ownPart(['domain']),
           '^packages/contracts/src/',
           shared(['secret-box\\.ts$', 'net/strict-url\\.ts$']),
+          '^packages/streams/src/(container-format|source-error)\\.ts$',
           'node_modules/(zod|ipaddr\\.js)/',
           '^(node:)?(crypto|url|util|buffer|zlib)$',
         ],

@@ -1,4 +1,4 @@
-import type { Clock } from '../../services/inference/src/inputs/budget.ts';
+import type { Clock } from '@vision/streams/budget';
 
 /** A clock that jumps over what would be waited for: what is measured is work and not patience. */
 export function patientClock(): Clock {

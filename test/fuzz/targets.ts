@@ -1,8 +1,8 @@
 /** Everything of ours that reads what strangers send, and the sources whose edges guide the search. */
 export const targets: Readonly<Record<string, readonly string[]>> = {
-  'rtsp-http': ['inference/src/inputs/rtsp/rtsp-message.ts'],
-  'rtsp-message': ['inference/src/inputs/rtsp/rtsp-message.ts'],
-  'rtsp-session': ['inference/src/inputs/rtsp/', 'streams/src/digest-auth.ts'],
+  'rtsp-http': ['streams/src/rtsp-message.ts'],
+  'rtsp-message': ['streams/src/rtsp-message.ts'],
+  'rtsp-session': ['inference/src/inputs/rtsp/', 'streams/src/rtsp-', 'streams/src/digest-auth.ts'],
   sdp: ['inference/src/inputs/rtsp/sdp.ts'],
   'sdp-transform': ['inference/src/inputs/rtsp/sdp.ts'],
   'rtp-video': [
@@ -12,7 +12,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
   ],
   amf: ['inference/src/inputs/rtmp/amf0.ts'],
   'rtmp-chunks': ['inference/src/inputs/rtmp/chunk-reader.ts', 'inference/src/inputs/rtmp/growing-buffer.ts'],
-  'rtmp-session': ['inference/src/inputs/rtmp/'],
+  'rtmp-session': ['inference/src/inputs/rtmp/', 'streams/src/rtmp-handshake.ts'],
   'flv-video': [
     'inference/src/inputs/rtmp/flv-video.ts',
     'inference/src/inputs/rtmp/codec-configuration.ts',
@@ -25,7 +25,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
   pictures: ['inference/src/domain/judge-', 'inference/src/domain/strip-png', 'inference/src/domain/sniff-image'],
   mp4: ['inference/src/domain/mp4/', 'tasks/src/domain/video-type.ts'],
   'mp4-ffprobe': ['inference/src/domain/mp4/'],
-  container: ['inference/src/inputs/container-format.ts', 'tasks/src/domain/stream-content.ts', 'domain/image-type.ts'],
+  container: ['streams/src/container-format.ts', 'tasks/src/domain/stream-content.ts', 'domain/image-type.ts'],
   'decoder-frames': ['inference/src/sandbox/frames.ts'],
   facts: [
     'inference/src/readers/facts.ts',

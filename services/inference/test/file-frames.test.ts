@@ -8,7 +8,7 @@ import type { FileFrame, FileFramesOptions } from '../src/decoding/file-frames.t
 import { probeFile } from '../src/decoding/probe-file.ts';
 import { UPRIGHT } from '../src/domain/mp4/turn.ts';
 import { decodeLimits } from '../src/domain/file-budget.ts';
-import { SourceError } from '../src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { presentationTimes, videoDirectory } from './support/videos.ts';
 import { sandbox } from './support/sandbox.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sourceReasonOf } from '../src/domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
 import { MESSAGE } from '../src/inputs/rtmp/rtmp-message.ts';
 import { tcpServer } from './support/live-servers.ts';
 import { atEnd, httpServer, longSignal, opener, playToEnd, watch } from './support/live-watch.ts';

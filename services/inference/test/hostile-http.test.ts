@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sourceReasonOf } from '../src/domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
 import { REDIRECTS, leadingAnswers, playlists, redirect, redirectingPiece } from './support/hostile-http.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';

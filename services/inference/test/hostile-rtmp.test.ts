@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { sourceReasonOf } from '../src/domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
 import { MESSAGE } from '../src/inputs/rtmp/rtmp-message.ts';
 import { beforePlaying, handshakes, inPlaceOfPlaying, refused } from './support/hostile-rtmp.ts';
 import { tcpServer } from './support/live-servers.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { sourceReasonOf } from '../src/domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
 import { leadingAnswers, playing, unreadHosts, whilePlaying } from './support/hostile-rtsp.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { SourceError } from '../src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { tcpServer } from './support/live-servers.ts';
 import {
   atEnd,

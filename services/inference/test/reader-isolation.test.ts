@@ -2,7 +2,7 @@ import { getPriority } from 'node:os';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { until } from '@vision/shared/testing/until';
-import { sourceReasonOf } from '../src/domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
 import { openLiveInput } from '../src/readers/open-live-input.ts';
 import { createSourceAddresses } from '../src/readers/source-addresses.ts';
 import type { LiveReader } from '../src/readers/live-reader.ts';

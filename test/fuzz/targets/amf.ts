@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { readAmf, writeAmf } from '../../../services/inference/src/inputs/rtmp/amf0.ts';
 import { attempt } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';

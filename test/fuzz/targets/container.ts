@@ -1,5 +1,5 @@
-import { SNIFF_BYTES, sniffContainer } from '../../../services/inference/src/inputs/container-format.ts';
-import { looksLikeStream } from '../../../services/tasks/src/domain/stream-content.ts';
+import { SNIFF_BYTES, sniffContainer } from '@vision/streams/container-format';
+import { mayBeStream } from '../../../services/tasks/src/domain/stream-content.ts';
 import { sniffImageType } from '../../../services/images/src/domain/image-type.ts';
 import type { FuzzTarget } from '../target.ts';
 
@@ -10,7 +10,7 @@ export const target: FuzzTarget = {
     const type = input.toString('latin1', 0, 40);
     sniffContainer(input);
     sniffContainer(input, type);
-    looksLikeStream(input, type);
+    mayBeStream(input, type);
     sniffImageType(input);
   },
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ZodError } from 'zod';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { FACT, MAX_FACT_BYTES } from '../../../services/inference/src/inputs/messages.ts';
 import type { Fact } from '../../../services/inference/src/inputs/messages.ts';
 import { readFact } from '../../../services/inference/src/readers/facts.ts';

@@ -1,4 +1,4 @@
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createFlvVideo } from '../../../services/inference/src/inputs/rtmp/flv-video.ts';
 import { checkVideo } from '../matroska-check.ts';
 import { readAll, recordsOf } from '../properties.ts';

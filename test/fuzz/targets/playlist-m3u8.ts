@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Parser } from 'm3u8-parser';
 import type { Entry, Manifest } from 'm3u8-parser';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { readPlaylist } from '../../../services/inference/src/inputs/hls-playlist.ts';
 import type { HlsPlaylist, HlsSegment } from '../../../services/inference/src/inputs/hls-playlist.ts';
 import { attempt } from '../properties.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { parseStreamUrl } from '@vision/streams/stream-url';
 import { AppError } from '@vision/contracts/errors';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { readPlaylist } from '../../../services/inference/src/inputs/hls-playlist.ts';
 import { attempt } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';

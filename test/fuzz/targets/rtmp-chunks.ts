@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createChunkReader } from '../../../services/inference/src/inputs/rtmp/chunk-reader.ts';
 import { formatRtmp } from '../../../services/inference/src/inputs/rtmp/rtmp-message.ts';
 import { piecesOf, readAll, totalBytes } from '../properties.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
-import { createBudget } from '../../../services/inference/src/inputs/budget.ts';
+import { SourceError } from '@vision/streams/source-error';
+import { createBudget } from '@vision/streams/budget';
 import { createRtmpConnection } from '../../../services/inference/src/inputs/rtmp/rtmp-connection.ts';
 import { packedVideo, playStream } from '../../../services/inference/src/inputs/rtmp/rtmp-session.ts';
 import { checkVideo } from '../matroska-check.ts';

@@ -1,4 +1,4 @@
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createRtpVideo } from '../../../services/inference/src/inputs/rtsp/rtp-video.ts';
 import { isGoodbye, readRtp } from '../../../services/inference/src/inputs/rtsp/rtp-packet.ts';
 import { checkVideo } from '../matroska-check.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createRtspReader, statusOf } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
-import type { RtspMessage, RtspPart } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
+import { createRtspReader, statusOf } from '@vision/streams/rtsp-message';
+import type { RtspMessage, RtspPart } from '@vision/streams/rtsp-message';
 import { readHttp } from '../oracles/http-reader.ts';
 import { readAll } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';

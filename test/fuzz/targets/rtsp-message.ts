@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  createRtspReader,
-  formatMessage,
-  headerOf,
-  headersOf,
-  statusOf,
-} from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
-import type { RtspPart } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
+import { createRtspReader, formatMessage, headerOf, headersOf, statusOf } from '@vision/streams/rtsp-message';
+import type { RtspPart } from '@vision/streams/rtsp-message';
 import { piecesOf, readAll } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
-import { createBudget } from '../../../services/inference/src/inputs/budget.ts';
-import { createRtspConnection } from '../../../services/inference/src/inputs/rtsp/rtsp-connection.ts';
-import type { RtspConnection } from '../../../services/inference/src/inputs/rtsp/rtsp-connection.ts';
+import { SourceError } from '@vision/streams/source-error';
+import { createBudget } from '@vision/streams/budget';
+import { createRtspConnection } from '@vision/streams/rtsp-connection';
+import type { RtspConnection } from '@vision/streams/rtsp-connection';
 import { isGoodbye } from '../../../services/inference/src/inputs/rtsp/rtp-packet.ts';
-import { createRtspReader } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
+import { createRtspReader } from '@vision/streams/rtsp-message';
 import { startSession } from '../../../services/inference/src/inputs/rtsp/rtsp-session.ts';
 import { attemptLater, piecesOf } from '../properties.ts';
 import { createSayingSocket } from '../saying-socket.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parse } from 'sdp-transform';
 import type { Description, Media } from 'sdp-transform';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { readDescription } from '../../../services/inference/src/inputs/rtsp/sdp.ts';
 import type { VideoDescription } from '../../../services/inference/src/inputs/rtsp/sdp.ts';
 import { attempt } from '../properties.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { readDescription } from '../../../services/inference/src/inputs/rtsp/sdp.ts';
 import { createRtpVideo } from '../../../services/inference/src/inputs/rtsp/rtp-video.ts';
 import { attempt, totalBytes } from '../properties.ts';

@@ -11,7 +11,7 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { createRtspReader, formatMessage } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
+import { createRtspReader, formatMessage } from '@vision/streams/rtsp-message';
 import { MESSAGE } from '../../../services/inference/src/inputs/rtmp/rtmp-message.ts';
 import { tcpServer } from '../../../services/inference/test/support/live-servers.ts';
 import { rtspServer } from '../../../services/inference/test/support/rtsp-server.ts';

@@ -6,7 +6,7 @@ import { asAppError, fail } from '@vision/contracts/errors';
 import type { ObjectStore } from '@vision/objects/object-store';
 import { isOutOfSpace } from '@vision/objects/out-of-space';
 import { fileSlotsOf } from '../domain/room.ts';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createWorkSpace } from './work-space.ts';
 import type { SpaceUsage, WorkSpace } from './work-space.ts';
 

@@ -7,8 +7,8 @@ import type { RecordQueue } from './frame-records.ts';
 import { createPuller } from './pull.ts';
 import { readSnapshots } from './read-snapshots.ts';
 import type { DecodedSnapshot } from './read-snapshots.ts';
-import { SourceError } from '../domain/source-error.ts';
-import type { SourceReason } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
 import { killGroup } from '../sandbox/kill-group.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 

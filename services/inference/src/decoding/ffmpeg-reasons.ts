@@ -1,4 +1,4 @@
-import type { SourceReason } from '../domain/source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 
 // In order of how much they explain: ffmpeg prints several lines for one failure.
 const PATTERNS: readonly [RegExp, SourceReason][] = [

@@ -5,7 +5,7 @@ import type { FileSampling } from './ffmpeg-arguments.ts';
 import type { DecodedSnapshot } from './read-snapshots.ts';
 import type { DecodeLimits } from '../domain/file-budget.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** Files have time: live streams and images go first. */

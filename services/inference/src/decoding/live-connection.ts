@@ -1,6 +1,7 @@
 import { asAppError } from '@vision/contracts/errors';
-import { isFatal, SourceError, sourceReasonOf } from '../domain/source-error.ts';
-import type { SourceReason } from '../domain/source-error.ts';
+import { SourceError, sourceReasonOf } from '@vision/streams/source-error';
+import { isFatal } from '../domain/source-failure.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 import type { LiveReader } from '../readers/live-reader.ts';
 import { startDecoder } from './decoder.ts';
 import type { DecodedFrame, Decoder, DecoderListener } from './decoder.ts';

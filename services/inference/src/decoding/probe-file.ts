@@ -10,7 +10,7 @@ import type { Mp4Track } from '../domain/mp4/tracks.ts';
 import { isSideways, isZero } from '../domain/mp4/turn.ts';
 import type { Turn } from '../domain/mp4/turn.ts';
 import { validateMp4 } from '../domain/mp4/validate-mp4.ts';
-import type { SourceReason } from '../domain/source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 import { MAX_PIXELS, VIDEO_DECODERS } from './ffmpeg-arguments.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

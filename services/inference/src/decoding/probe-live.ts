@@ -1,4 +1,4 @@
-import type { SourceReason } from '../domain/source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 import type { LiveReader } from '../readers/live-reader.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { DecodedFrame } from './decoder.ts';

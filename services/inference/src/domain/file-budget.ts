@@ -1,4 +1,4 @@
-import type { SourceReason } from './source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 
 /** What a video file asks of a decoder, by its validated index and the size of its images. */
 export interface FileDemand {

@@ -1,5 +1,5 @@
 import { streamProbeProblems } from '@vision/contracts/inference';
-import type { SourceReason } from './source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 
 export type ProbeProblem = (typeof streamProbeProblems)[number];
 

@@ -1,6 +1,6 @@
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import type { JobRecord } from './job.ts';
-import type { SourceReason } from './source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 
 /** What is known of a source at one moment. */
 export interface SourceFacts {

@@ -1,7 +1,7 @@
 import { Readable, pipeline } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sniffContainer } from './container-format.ts';
+import { sniffContainer } from '@vision/streams/container-format';
 import { pauseBeforeReload, readPlaylist } from './hls-playlist.ts';
 import type { HlsPlaylist } from './hls-playlist.ts';
 import { MAX_PLAYLIST_BYTES, PIECE_TIMEOUT_MS, createHlsSource, readAll } from './hls-source.ts';
@@ -9,9 +9,9 @@ import type { HlsSource } from './hls-source.ts';
 import type { HttpOptions, LiveInput } from './live-input.ts';
 import { createPace } from './pace.ts';
 import { readHead } from './read-head.ts';
-import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
-import type { SourceReason } from '../domain/source-error.ts';
-import { withinTime } from './within-time.ts';
+import { SourceError, sourceReasonOf } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
+import { withinTime } from '@vision/streams/within-time';
 
 // Live streams are joined this many pieces before their end, as players do.
 const JOIN_BEFORE_END = 3;

@@ -1,4 +1,4 @@
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 
 // Reading them takes time that grows with their square; the largest services offer some dozens.
 const MAX_VARIANTS = 100;

@@ -1,5 +1,5 @@
 import * as hls from 'hls-parser';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { meantLines } from './hls-lines.ts';
 
 /** One piece of a stream. Addresses are absolute. */

@@ -5,12 +5,12 @@ import { BodyTooLargeError, readBody } from '@vision/shared/http/read-body';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { credentialsOf, parseStreamUrl } from '@vision/streams/stream-url';
 import type { StreamUrl } from '@vision/streams/stream-url';
-import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
+import { SourceError, sourceReasonOf } from '@vision/streams/source-error';
 import type { HlsSegment } from './hls-playlist.ts';
 import { getOnce } from './http-get.ts';
 import type { HttpAnswer } from './http-get.ts';
 import type { HttpOptions } from './live-input.ts';
-import { withinTime } from './within-time.ts';
+import { withinTime } from '@vision/streams/within-time';
 
 export const MAX_PLAYLIST_BYTES = 1 << 20;
 const MAX_PIECE_BYTES = 16 << 20;

@@ -1,12 +1,12 @@
 import { pipeline } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { credentialsOf } from '@vision/streams/stream-url';
-import { sniffContainer } from './container-format.ts';
+import { sniffContainer } from '@vision/streams/container-format';
 import type { HttpOptions, LiveInput } from './live-input.ts';
 import { getOnce } from './http-get.ts';
 import { readHead } from './read-head.ts';
-import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
-import type { SourceReason } from '../domain/source-error.ts';
+import { SourceError, sourceReasonOf } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
 
 /**
  * Opens an http or https stream: fetched here, given to ffmpeg through its standard input, so ffmpeg needs no network.

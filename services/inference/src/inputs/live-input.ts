@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import type { Connect } from '@vision/streams/http-get';
 import type { StreamUrl } from '@vision/streams/stream-url';
-import type { SourceReason } from '../domain/source-error.ts';
-import type { Budget } from './budget.ts';
+import type { SourceReason } from '@vision/streams/source-error';
+import type { Budget } from '@vision/streams/budget';
 import type { LiveFormat } from './messages.ts';
 
 /** An open source: its format, and the network side behind it. */
@@ -17,14 +17,12 @@ export interface LiveInput {
   close: () => void;
 }
 
-/**
- * Asks the service for a connection: it alone resolves names, checks addresses and connects. @throws SourceError with
- * the service's reason; `connection_failed` when the signal aborts
- */
-export type Connect = (endpoint: Pick<StreamUrl, 'host' | 'port'>, signal: AbortSignal) => Promise<Socket>;
-
 export interface OpenOptions {
   url: StreamUrl;
+  /**
+   * Asks the service for a connection: it alone resolves names, checks addresses and connects. @throws SourceError with
+   * the service's reason; `connection_failed` when the signal aborts
+   */
   connect: Connect;
   /** Longest time for each answer of a handshake. */
   openTimeoutMs: number;

@@ -1,7 +1,7 @@
 import type { StreamUrl } from '@vision/streams/stream-url';
-import type { SourceReason } from '../domain/source-error.ts';
-import type { BudgetUsage } from './budget.ts';
-import type { ContainerFormat } from './container-format.ts';
+import type { SourceReason } from '@vision/streams/source-error';
+import type { BudgetUsage } from '@vision/streams/budget';
+import type { ContainerFormat } from '@vision/streams/container-format';
 
 /** What ffmpeg will read from a source. The service makes ffmpeg's arguments from it. */
 export interface LiveFormat {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { SNIFF_BYTES } from './container-format.ts';
-import { withinTime } from './within-time.ts';
+import { SNIFF_BYTES } from '@vision/streams/container-format';
+import { withinTime } from '@vision/streams/within-time';
 
 /** The first bytes, and a stream of all bytes. @throws SourceError `timeout`; any error of the body */
 export async function readHead(body: Readable, timeoutMs: number): Promise<{ head: Buffer; whole: Readable }> {

@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
-import { createBudget } from './budget.ts';
+import { createBudget } from '@vision/streams/budget';
 import type { LiveInput } from './live-input.ts';
 import { READER_FILES } from './messages.ts';
 import type { Order } from './messages.ts';
 import { openInput } from './open-input.ts';
 import { createServiceLink } from './service-link.ts';
-import { sourceReasonOf } from '../domain/source-error.ts';
-import type { SourceReason } from '../domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
 
 /**
  * Body of a process that reads one live source behind a wall. It can open no connection: the service connects and hands

@@ -2,8 +2,8 @@ import { addAbortListener } from 'node:events';
 import { Socket } from 'node:net';
 import { FACT } from './messages.ts';
 import type { Fact, Order } from './messages.ts';
-import type { Connect } from './live-input.ts';
-import { SourceError } from '../domain/source-error.ts';
+import type { Connect } from '@vision/streams/http-get';
+import { SourceError } from '@vision/streams/source-error';
 import { frameHeader } from '../sandbox/frames.ts';
 
 /** A reader's side of what it and the service say to each other. */

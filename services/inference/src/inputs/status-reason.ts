@@ -1,4 +1,4 @@
-import type { SourceReason } from '../domain/source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 
 /** The failure that a status of HTTP or RTSP tells; undefined when it tells none. */
 export function reasonOfStatus(status: number): SourceReason | undefined {

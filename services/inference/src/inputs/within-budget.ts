@@ -1,6 +1,6 @@
 import { Transform, pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
-import type { Budget } from './budget.ts';
+import type { Budget } from '@vision/streams/budget';
 
 /**
  * The same body, no faster than the budget allows; what is left stays with the sender. Each chunk is a part: a server

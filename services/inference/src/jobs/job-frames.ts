@@ -14,7 +14,7 @@ import { decodeLimits } from '../domain/file-budget.ts';
 import { boundedFit } from '../domain/frame-fit.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { shortageOf, shortagePause } from '../domain/shortage.ts';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { openLiveInput } from '../readers/open-live-input.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import type { LiveSnapshotHolder } from '../use-cases/live-snapshots.ts';

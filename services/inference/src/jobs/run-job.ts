@@ -6,7 +6,7 @@ import type { SnapshotChoice } from '../domain/choose-snapshots.ts';
 import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createSparseTrace } from './linked-trace.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { detectInFrame } from './detect-in-frame.ts';

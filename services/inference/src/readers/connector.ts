@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Endpoint } from '@vision/shared/net/address-policy';
 import type { StreamUrl } from '@vision/streams/stream-url';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createPace } from '../inputs/pace.ts';
 import type { SourceAddresses } from './source-addresses.ts';
-import { connectTcp } from './tcp-connect.ts';
+import { connectTcp } from '@vision/streams/tcp-connect';
 
 export interface ConnectorOptions {
   addresses: SourceAddresses;
@@ -44,7 +44,8 @@ export async function createConnector(options: ConnectorOptions): Promise<Connec
   const pace = createPace(CONNECTIONS_AHEAD_MS);
   const hosts = new Set([origin.host]);
   let count = 0;
-  let first: Socket | undefined = await connectTcp({ ...options, port: origin.port });
+  const open = (address: string, port: number) => connectTcp({ ...options, address, port, isHandedOver: true });
+  let first: Socket | undefined = await open(options.address, origin.port);
 
   const resolve = ({ host, port }: Endpoint): Promise<string> => {
     hosts.add(host);
@@ -66,7 +67,7 @@ export async function createConnector(options: ConnectorOptions): Promise<Connec
         first = undefined;
         return prepared;
       }
-      return connectTcp({ ...options, address: await resolve({ host, port }), port });
+      return open(await resolve({ host, port }), port);
     },
     close: () => void first?.destroy(),
   };

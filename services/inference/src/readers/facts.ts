@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SLOTS } from '../inputs/budget.ts';
+import { SLOTS } from '@vision/streams/budget';
 import { FACT } from '../inputs/messages.ts';
 import type { Fact } from '../inputs/messages.ts';
 import type { Frame } from '../sandbox/frames.ts';

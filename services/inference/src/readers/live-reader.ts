@@ -1,11 +1,11 @@
 import { addAbortListener } from 'node:events';
 import type { Socket } from 'node:net';
 import type { StreamUrl } from '@vision/streams/stream-url';
-import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
-import type { SourceReason } from '../domain/source-error.ts';
-import type { BudgetUsage } from '../inputs/budget.ts';
+import { SourceError, sourceReasonOf } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
+import type { BudgetUsage } from '@vision/streams/budget';
 import type { Fact, LiveFormat } from '../inputs/messages.ts';
-import { withinTime } from '../inputs/within-time.ts';
+import { withinTime } from '@vision/streams/within-time';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Connector } from './connector.ts';
 import { startReaderProcess } from './reader-process.ts';

@@ -3,7 +3,7 @@ import { AddressError } from '@vision/shared/net/address-error';
 import type { AddressPolicy, Endpoint } from '@vision/shared/net/address-policy';
 import { parseStreamUrl } from '@vision/streams/stream-url';
 import type { StreamUrl } from '@vision/streams/stream-url';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 
 /** Reads addresses of sources and finds the machines behind them, under the rules for addresses. */
 export interface SourceAddresses {

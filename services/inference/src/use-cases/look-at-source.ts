@@ -2,7 +2,7 @@ import type { JobSource } from '@vision/contracts/inference';
 import { asAppError } from '@vision/contracts/errors';
 import { probeFile } from '../decoding/probe-file.ts';
 import { shortageOf } from '../domain/shortage.ts';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import type { Deps } from './deps.ts';
 
 type SourceRefusal =

@@ -14,7 +14,7 @@ import { openLiveInput } from '../../src/readers/open-live-input.ts';
 import { createSourceAddresses } from '../../src/readers/source-addresses.ts';
 import type { SourceAddresses } from '../../src/readers/source-addresses.ts';
 import type { LiveReader, StreamUsage } from '../../src/readers/live-reader.ts';
-import { SourceError } from '../../src/domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { sandbox } from './sandbox.ts';
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { createRtspReader, formatMessage, headerOf } from '../../src/inputs/rtsp/rtsp-message.ts';
-import type { RtspMessage } from '../../src/inputs/rtsp/rtsp-message.ts';
+import { createRtspReader, formatMessage, headerOf } from '@vision/streams/rtsp-message';
+import type { RtspMessage } from '@vision/streams/rtsp-message';
 import { until } from '@vision/shared/testing/until';
 import { tcpServer } from './live-servers.ts';
 

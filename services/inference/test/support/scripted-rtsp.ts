@@ -1,4 +1,4 @@
-import { createRtspReader, headerOf } from '../../src/inputs/rtsp/rtsp-message.ts';
+import { createRtspReader, headerOf } from '@vision/streams/rtsp-message';
 import { tcpServer } from './live-servers.ts';
 
 export interface RtspRequest {

@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/inputs/budget.ts';
-import type { BudgetUsage } from '../../src/inputs/budget.ts';
+import { systemClock } from '@vision/streams/budget';
+import type { BudgetUsage } from '@vision/streams/budget';
 
 const { now } = systemClock(new AbortController().signal);
 

@@ -106,6 +106,12 @@ test.each([
   ['http', 'an HTML page', http('200 OK\r\nContent-Type: text/html', '<!doctype html><p>hello'), 'not_a_stream'],
   ['http', 'an HTML page declared as video', http('200 OK\r\nContent-Type: video/mp4', '\n <html>'), 'not_a_stream'],
   ['http', 'JSON', http('200 OK\r\nContent-Type: application/json', '{"a":1}'), 'not_a_stream'],
+  [
+    'http',
+    'a container that the backend does not read',
+    http('200 OK\r\nContent-Type: video/ogg', Buffer.concat([Buffer.from('OggS'), Buffer.alloc(2_000)])),
+    'not_a_stream',
+  ],
   ['http', 'an empty body', http('200 OK\r\nContent-Type: video/mp4'), 'not_a_stream'],
   ['http', '404', http('404 Not Found', ts), 'refused'],
   ['http', '500', http('500 Oops', ts), 'refused'],
@@ -122,6 +128,12 @@ test.each([
   ['rtsp', 'a redirect at OPTIONS', rtsp('302 Moved\r\nLocation: rtsp://10.0.0.1/', '200 OK'), 'redirected'],
   ['rtsp', 'a redirect at DESCRIBE', rtsp('200 OK', '301 Moved\r\nLocation: rtsp://10.0.0.1/'), 'redirected'],
   ['rtsp', 'garbage', (_h: Buffer, socket: Socket) => socket.write('SSH-2.0-x\r\n'), 'not_a_stream'],
+  [
+    'rtsp',
+    'an answer that the backend does not read',
+    (_h: Buffer, socket: Socket) => socket.write('RTSP/1.0 200 OK\nCSeq: 1\n\n'),
+    'not_a_stream',
+  ],
   [
     'rtsp',
     'an endless answer',

@@ -1,12 +1,15 @@
 import { AddressError } from '@vision/shared/net/address-error';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
-import type { StreamUrl } from '@vision/streams/stream-url';
+import { SWITCHED_PROTOCOLS } from '@vision/streams/http-get';
+import { SourceError } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
 import { inStreamSpan } from '@vision/streams/stream-span';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
 import { probeRtsp } from './probe-rtsp.ts';
-import { ProbeError } from './probe-socket.ts';
-import type { ProbeFault, ProbeTarget } from './probe-socket.ts';
+import { ProbeError } from './probe-target.ts';
+import type { ProbeFault, ProbeTarget } from './probe-target.ts';
 
 export interface ProbeOptions {
   policy: AddressPolicy;
@@ -49,8 +52,17 @@ const handshakes: Record<StreamUrl['scheme'], (target: ProbeTarget) => Promise<v
   rtmp: probeRtmp,
 };
 
+const faults: Partial<Record<SourceReason, ProbeFault>> = {
+  redirect_refused: 'redirected',
+  timeout: 'timeout',
+  unreadable: 'not_a_stream',
+};
+
 function faultOf(error: unknown, signal: AbortSignal): ProbeFault {
   if (signal.aborted) return 'timeout';
   if (error instanceof ProbeError || error instanceof AddressError) return error.fault;
-  return 'connection_lost';
+  if (error instanceof SourceError) return faults[error.reason] ?? 'connection_lost';
+  const { code = '' } = error as { code?: string };
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_SSL|EPROTO/.test(code)) return 'tls_invalid';
+  return code.startsWith('HPE_') || code === SWITCHED_PROTOCOLS ? 'not_a_stream' : 'connection_lost';
 }

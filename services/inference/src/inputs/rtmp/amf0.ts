@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 
 /** A value of Action Message Format 0, the language of RTMP commands. */
 export type AmfValue = number | boolean | string | null | undefined | AmfValue[] | AmfObject;

@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createGrowingBuffer } from './growing-buffer.ts';
 import { MESSAGE } from './rtmp-message.ts';
 import type { RtmpMessage } from './rtmp-message.ts';

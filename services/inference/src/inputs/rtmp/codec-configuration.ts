@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { MAX_SETS, MAX_SETS_OF_A_KIND } from '../video/nal-units.ts';
 
 export interface CodecConfiguration {

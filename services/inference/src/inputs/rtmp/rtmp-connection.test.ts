@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { createBudget } from '../budget.ts';
+import { createBudget } from '@vision/streams/budget';
 import { createChunkReader } from './chunk-reader.ts';
 import { createRtmpConnection } from './rtmp-connection.ts';
 import { MESSAGE, formatRtmp } from './rtmp-message.ts';

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { SourceError } from '../../domain/source-error.ts';
-import type { Budget } from '../budget.ts';
+import { SourceError } from '@vision/streams/source-error';
+import type { Budget } from '@vision/streams/budget';
+import { createByteReader, shakeHands } from '@vision/streams/rtmp-handshake';
 import { readAmf, writeAmf } from './amf0.ts';
 import type { AmfValue } from './amf0.ts';
 import { createChunkReader } from './chunk-reader.ts';
@@ -23,8 +23,6 @@ export interface RtmpConnection {
   setBuffer: (streamId: number, lengthMs: number) => void;
 }
 
-const VERSION = 3;
-const HELLO_BYTES = 1536;
 const WINDOW_BYTES = 2_500_000;
 const MAX_UNSENT_BYTES = 65_536;
 const CHUNK_STREAM = { control: 2, command: 3, play: 8 };
@@ -75,18 +73,8 @@ export function createRtmpConnection(socket: Duplex, budget: Budget): RtmpConnec
     }
   }
 
-  const shakeHands = async () => {
-    const hello = randomBytes(HELLO_BYTES);
-    // A time and a version of zero: no digests, the handshake of the specification.
-    hello.fill(0, 0, 8);
-    write(Buffer.concat([Buffer.of(VERSION), hello]));
-    if ((await bytes.take(1))[0] !== VERSION) throw new SourceError('unreadable');
-    write(Buffer.from(await bytes.take(HELLO_BYTES)));
-    await bytes.take(HELLO_BYTES);
-  };
-
   return {
-    shakeHands,
+    shakeHands: () => shakeHands(bytes, write),
     events: events(),
     command: (streamId, values) => {
       const chunkStream = streamId === 0 ? CHUNK_STREAM.command : CHUNK_STREAM.play;
@@ -97,28 +85,6 @@ export function createRtmpConnection(socket: Duplex, budget: Budget): RtmpConnec
         MESSAGE.userControl,
         Buffer.concat([Buffer.of(0, USER_CONTROL.setBuffer), uint32(streamId), uint32(lengthMs)]),
       ),
-  };
-}
-
-/** First a fixed number of bytes at a time, then bytes as they arrive. */
-function createByteReader(socket: Duplex) {
-  const chunks = socket.iterator() as AsyncGenerator<Buffer, void>;
-  let waiting: Buffer = Buffer.alloc(0);
-  return {
-    take: async (length: number): Promise<Buffer> => {
-      while (waiting.length < length) {
-        const { value: chunk } = await chunks.next();
-        if (!chunk) throw new SourceError('connection_failed');
-        waiting = Buffer.concat([waiting, chunk]);
-      }
-      const taken = waiting.subarray(0, length);
-      waiting = waiting.subarray(length);
-      return taken;
-    },
-    rest: async function* (): AsyncGenerator<Buffer, void> {
-      yield waiting;
-      yield* chunks;
-    },
   };
 }
 

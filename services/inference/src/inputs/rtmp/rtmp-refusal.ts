@@ -1,4 +1,4 @@
-import type { SourceReason } from '../../domain/source-error.ts';
+import type { SourceReason } from '@vision/streams/source-error';
 import type { AmfObject } from './amf0.ts';
 
 const REASONS: readonly [RegExp, SourceReason][] = [

@@ -1,6 +1,6 @@
-import { SourceError } from '../../domain/source-error.ts';
-import type { Budget } from '../budget.ts';
-import { withinTime } from '../within-time.ts';
+import { SourceError } from '@vision/streams/source-error';
+import type { Budget } from '@vision/streams/budget';
+import { withinTime } from '@vision/streams/within-time';
 import type { AmfObject, AmfValue } from './amf0.ts';
 import { createFlvVideo } from './flv-video.ts';
 import type { RtmpConnection, RtmpEvent } from './rtmp-connection.ts';

@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import type { Depacketizer } from './depacketizer.ts';
 import { jpegHeader, scaledTables } from './jpeg-header.ts';
 import type { JpegShape } from './jpeg-header.ts';

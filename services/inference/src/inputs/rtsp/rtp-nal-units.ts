@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { MAX_UNITS } from '../video/nal-units.ts';
 import type { NalCodec } from '../video/nal-units.ts';
 import type { Depacketizer } from './depacketizer.ts';

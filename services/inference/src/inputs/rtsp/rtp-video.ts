@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { createTimeline } from '../video/timeline.ts';
 import { MAX_PICTURE_BYTES, createJpegPacker, createNalPacker } from '../video/video-packer.ts';
 import type { VideoPacker } from '../video/video-packer.ts';

@@ -1,13 +1,13 @@
 import { addAbortListener } from 'node:events';
 import type { Socket } from 'node:net';
 import { credentialsOf } from '@vision/streams/stream-url';
-import type { Budget } from '../budget.ts';
+import type { Budget } from '@vision/streams/budget';
 import type { LiveInput, OpenOptions } from '../live-input.ts';
 import { matroskaInput } from '../video/matroska-input.ts';
 import { createRtpVideo } from './rtp-video.ts';
 import { isGoodbye } from './rtp-packet.ts';
-import { createRtspConnection } from './rtsp-connection.ts';
-import type { RtspConnection } from './rtsp-connection.ts';
+import { createRtspConnection } from '@vision/streams/rtsp-connection';
+import type { RtspConnection } from '@vision/streams/rtsp-connection';
 import { startSession } from './rtsp-session.ts';
 import type { RtspSession } from './rtsp-session.ts';
 

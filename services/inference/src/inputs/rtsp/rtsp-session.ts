@@ -1,8 +1,8 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { reasonOfStatus } from '../status-reason.ts';
-import type { RtspConnection } from './rtsp-connection.ts';
-import { headerOf, statusOf } from './rtsp-message.ts';
-import type { RtspMessage } from './rtsp-message.ts';
+import type { RtspConnection } from '@vision/streams/rtsp-connection';
+import { headerOf, statusOf } from '@vision/streams/rtsp-message';
+import type { RtspMessage } from '@vision/streams/rtsp-message';
 import { readDescription } from './sdp.ts';
 import type { VideoDescription } from './sdp.ts';
 

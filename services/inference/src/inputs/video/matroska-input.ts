@@ -1,6 +1,6 @@
 import { Readable, pipeline } from 'node:stream';
-import { sourceReasonOf } from '../../domain/source-error.ts';
-import type { SourceReason } from '../../domain/source-error.ts';
+import { sourceReasonOf } from '@vision/streams/source-error';
+import type { SourceReason } from '@vision/streams/source-error';
 import type { LiveInput } from '../live-input.ts';
 
 /**

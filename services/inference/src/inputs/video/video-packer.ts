@@ -1,4 +1,4 @@
-import { SourceError } from '../../domain/source-error.ts';
+import { SourceError } from '@vision/streams/source-error';
 import { matroskaFrame, matroskaHeader } from './matroska.ts';
 import type { MatroskaFrame } from './matroska.ts';
 import { MAX_SETS_OF_A_KIND, MAX_UNITS, NAL_RULES, checkParameterSet } from './nal-units.ts';

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { answerChallenge } from '@vision/streams/digest-auth';
-import type { Credentials } from '@vision/streams/digest-auth';
-import { SourceError } from '../../domain/source-error.ts';
-import type { Budget } from '../budget.ts';
-import { withinTime } from '../within-time.ts';
+import { answerChallenge } from './digest-auth.ts';
+import type { Credentials } from './digest-auth.ts';
+import { SourceError } from './source-error.ts';
+import type { Budget } from './budget.ts';
+import { withinTime } from './within-time.ts';
 import { createRtspReader, formatMessage, headerOf, headersOf, statusOf } from './rtsp-message.ts';
 import type { RtspMessage, RtspPacket, RtspPart } from './rtsp-message.ts';
 

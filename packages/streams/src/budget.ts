@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from './source-error.ts';
 
 /** What a stream may cost: bytes, and parts, each of which takes time to read however small it is. */
 export interface Budget {

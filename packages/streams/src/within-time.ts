@@ -1,4 +1,4 @@
-import { SourceError } from '../domain/source-error.ts';
+import { SourceError } from './source-error.ts';
 
 /** Rejects with `timeout` when `work` takes longer; `onLate` ends what still runs then. */
 export async function withinTime<T>(work: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {

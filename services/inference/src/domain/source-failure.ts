@@ -1,24 +1,4 @@
-/** Why a video source gave no frames. Coarse on purpose: it is shown to users and holds nothing of the source. */
-export type SourceReason =
-  | 'connection_failed'
-  | 'auth_failed'
-  | 'not_found'
-  | 'timeout'
-  | 'tls_invalid'
-  | 'address_forbidden'
-  | 'redirect_refused'
-  | 'codec_unsupported'
-  | 'no_video_track'
-  | 'unreadable'
-  | 'format_changed'
-  | 'stream_ended'
-  | 'source_lost'
-  | 'decoder_failed'
-  | 'decode_time_exceeded'
-  | 'video_too_long'
-  | 'video_too_dense'
-  | 'too_much_data'
-  | 'scene_unknown';
+import type { SourceReason } from '@vision/streams/source-error';
 
 const FATAL: ReadonlySet<SourceReason> = new Set([
   'auth_failed',
@@ -42,22 +22,6 @@ const FATAL_AT_FIRST_ONLY: ReadonlySet<SourceReason> = new Set(['not_found', 'no
 /** Whether trying again is pointless. */
 export function isFatal(reason: SourceReason, hadFrames: boolean): boolean {
   return FATAL.has(reason) && !(hadFrames && FATAL_AT_FIRST_ONLY.has(reason));
-}
-
-/** Ends a stream of frames. The message is the reason alone: what the source or ffmpeg said stays out of logs. */
-export class SourceError extends Error {
-  override readonly name = 'SourceError';
-  readonly reason: SourceReason;
-
-  constructor(reason: SourceReason) {
-    super(reason);
-    this.reason = reason;
-  }
-}
-
-/** The reason of any failure on the way to a frame. */
-export function sourceReasonOf(error: unknown): SourceReason {
-  return error instanceof SourceError ? error.reason : 'connection_failed';
 }
 
 /** Ends the frames of a live source that is away, without ending its job: it is connected to again later. */

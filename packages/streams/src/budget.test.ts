@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createBudget } from './budget.ts';
 import type { Budget, BudgetUsage } from './budget.ts';
-import { MAX_FACT_BYTES } from './messages.ts';
-import type { Fact } from './messages.ts';
 
 /** A budget whose clock moves when it waits; `at` is its time. */
 function simulated(usage?: BudgetUsage, startMs = 1_000_000) {
@@ -97,14 +95,6 @@ test('the next connection of a stream goes on with what the last one left', asyn
   const ms = await floodMs(simulated(usage, first.time.at));
   expect(ms).toBeGreaterThan(9_000);
   expect(ms).toBeLessThanOrEqual(11_000);
-});
-
-test('what a connection has used fits into one fact', () => {
-  const at = 10 * 365 * 86_400_000;
-  const slowed = Array.from({ length: 25 }, (_, n) => [at / 5_000 - n, 2_000] as const);
-  const { budget } = simulated({ bytesPaidAt: at, partsPaidAt: at, slowed }, at);
-  const fact: Fact = { kind: 'ended', reason: 'codec_unsupported', isFinished: false, usage: budget.usage() };
-  expect(JSON.stringify(fact).length).toBeLessThan(MAX_FACT_BYTES);
 });
 
 test('of an absurd debt no more is waited than of any other', async () => {

@@ -83,9 +83,11 @@ function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefi
   const headEnd = bytes.indexOf('\r\n\r\n');
   const head = bytes.toString('latin1', 0, headEnd < 0 ? MAX_HEAD + 1 : headEnd);
   if (head.length > MAX_HEAD || !/^[A-Z]/.test(head)) throw noRtsp();
-  if (headEnd < 0) return undefined;
   const [startLine = '', ...lines] = head.split('\r\n', MAX_HEADERS + 2);
-  if (startLine.length > MAX_LINE || !(RESPONSE.test(startLine) || REQUEST.test(startLine))) throw noRtsp();
+  // A peer that speaks something else may never send the end of a head.
+  if (/(?:^|[^\r])\n/.test(head) || (lines.length > 0 && !isStartLine(startLine))) throw noRtsp();
+  if (headEnd < 0) return undefined;
+  if (!isStartLine(startLine)) throw noRtsp();
   if (lines.length > MAX_HEADERS) throw noRtsp();
   const headers = lines.map(readHeader);
   const [length = '0', ...others] = headers.filter(([name]) => name.toLowerCase() === 'content-length').map(valueOf);
@@ -96,6 +98,10 @@ function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefi
   if (bytes.length < size) return undefined;
   const body = Buffer.from(bytes.subarray(headEnd + 4, size));
   return { part: { kind: 'message', startLine, headers, body }, size };
+}
+
+function isStartLine(line: string): boolean {
+  return line.length <= MAX_LINE && (RESPONSE.test(line) || REQUEST.test(line));
 }
 
 function readHeader(line: string): [string, string] {

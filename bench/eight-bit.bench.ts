@@ -31,7 +31,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'vision-models-'));
   const start = async (from: string) => {
     const logger = createLogger('bench', 'silent');
-    const detectors = createDetectors({ scenes, modelsDir: from, threads: 1, intraOpThreads: 1, logger });
+    const detectors = createDetectors({ scenes, modelsDir: from, threads: 1, logger });
     await detectors.start();
     return detectors;
   };

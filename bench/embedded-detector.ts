@@ -19,7 +19,6 @@ export async function startDetectors(
     scenes,
     modelsDir: join(root, 'services/inference/models'),
     threads,
-    intraOpThreads: 1,
     logger: createLogger('bench', 'silent'),
   });
   await detectors.start();

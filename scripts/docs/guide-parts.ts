@@ -4,7 +4,7 @@ import { defaultLimits } from '@vision/contracts/limits';
 import { publicReasons } from '@vision/contracts/reasons';
 import { retentionConfig } from '@vision/shared/config';
 import { MAX_JSON_BYTES } from '@vision/shared/http/json-body';
-import { configSchema as gatewayConfig, constants } from '../../services/gateway/src/config.ts';
+import { constants } from '../../services/gateway/src/config.ts';
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../../services/images/src/domain/upload-rules.ts';
 import { LINK_SECONDS } from '../../services/gateway/src/domain/link.ts';
 import { configSchema as resultsConfig } from '../../services/results/src/config.ts';
@@ -48,7 +48,6 @@ export function guideParts(document: object): Generators {
 }
 
 function limits(): string[][] {
-  const { MIN_CLIENT_BYTES_PER_S: pace } = gatewayConfig.shape;
   const daily = defaultLimits;
   return [
     ['Video file', mebibytes(MAX_VIDEO_BYTES)],
@@ -72,7 +71,7 @@ function limits(): string[][] {
     ['Alarm rules', `${daily.alarm_rules} per subject \\*`],
     [
       'Pace of a client',
-      `at least ${pace.parse(undefined) / 1024} KiB/s over ${constants.CLIENT_PACE_WINDOW_MS / 1000} s`,
+      `at least ${constants.MIN_CLIENT_BYTES_PER_S / 1024} KiB/s over ${constants.CLIENT_PACE_WINDOW_MS / 1000} s`,
     ],
     ['Stream probes per minute', `${tasksConfig.shape.STREAM_PROBES_PER_MINUTE.parse(undefined)} per subject \\*\\*`],
     ['Changes of alarm rules per minute', `${RULE_CHANGES_PER_MINUTE} per subject`],

@@ -94,9 +94,6 @@ export const configSchema = z.object({
   MAX_CONNECTIONS_PER_CLIENT: count(512).describe(
     'Open connections per client address (IPv6: /64) and listener; trusted proxies are exempt',
   ),
-  MIN_CLIENT_BYTES_PER_S: count(8192).describe(
-    'Minimum transfer rate of a client that sends a body or reads a response',
-  ),
   BODY_TIMEOUT_MS: count(3_900_000).describe(
     'Maximum time to receive the body of a request; longer than that of any service',
   ),
@@ -117,7 +114,9 @@ export const constants = {
   SETTINGS_POLL_MS: 1000,
   /** Interval at which webhooks of keys that have ended are looked for; half of the time that revocation may take. */
   WEBHOOK_KEYS_POLL_MS: 5000,
-  /** Time window over which the transfer rate of a client is measured. */
+  /** Minimum transfer rate of a client that sends a body or reads a response. */
+  MIN_CLIENT_BYTES_PER_S: 8192,
+  /** Time window over which that rate is measured. */
   CLIENT_PACE_WINDOW_MS: 30_000,
   /** Maximum time to receive the head of a request. */
   HEAD_TIMEOUT_MS: 30_000,

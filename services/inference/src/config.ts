@@ -119,7 +119,6 @@ export const configSchema = z.object({
     .describe(
       'Detection threads, one image each at a time; 0: one per core within the processor limit of the container',
     ),
-  DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one image'),
   DETECT_QUEUE: count(32).describe('Images that may wait for a detection thread; further ones are rejected'),
   DETECT_ANSWER_MS: millis(15_000).describe(
     'Maximum time until an image is answered, including the wait; then it is rejected. Below DETECT_TIMEOUT_MS of callers',
@@ -134,6 +133,8 @@ export const configSchema = z.object({
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...auditConstants,
+  /** Not read: an image that is alone gets several threads anyway. Its name warns those who still set it. */
+  DETECT_INTRA_OP_THREADS: 1,
   /** Time before the end of a lease that could not be renewed at which the worker yields the job. */
   JOB_LEASE_MARGIN_MS: 2_000,
   /** Frame numbers that a live stream reserves in the database at a time. */

@@ -45,7 +45,6 @@ export async function createService(config: Config, { logger }: ServiceContext):
     scenes: loadScenes(config.SCENES_FILE),
     modelsDir: config.MODELS_DIR,
     threads,
-    intraOpThreads: config.DETECT_INTRA_OP_THREADS,
     logger,
   });
   const deps: PictureDeps = {

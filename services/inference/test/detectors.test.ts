@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 async function start(modelsDir: string, registry = scenes): Promise<Detectors> {
-  running = createDetectors({ scenes: registry, modelsDir, threads: 2, intraOpThreads: 1, logger });
+  running = createDetectors({ scenes: registry, modelsDir, threads: 2, logger });
   await running.start();
   return running;
 }

@@ -36,7 +36,6 @@ test('people in the street clip keep their tracks, but for those who stand behin
     scenes,
     modelsDir: path('../models'),
     threads: 1,
-    intraOpThreads: 1,
     logger,
   });
   await detectors.start();

@@ -74,13 +74,6 @@ export const configSchema = z.object({
   ...sweepGraceConfig,
   PLACE_WAIT_MS: millis(5_000).describe('Maximum wait of a create request for a capacity slot of the backend'),
   PLACE_QUEUE: count(100).describe('Create requests that may wait for a capacity slot, per replica'),
-  PLACES_KEPT_PERCENT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(50)
-    .default(10)
-    .describe('Share of the capacity slots, rounded down, reserved for subjects without a running video task'),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
@@ -97,6 +90,8 @@ export const constants = {
   S3_IDLE_MS: 15_000,
   /** Maximum time without data from an uploading client. */
   BODY_IDLE_MS: 30_000,
+  /** Share of the capacity slots, rounded down, that is kept for subjects without a running video task. */
+  PLACES_KEPT_PERCENT: 10,
   /** Lease of a create request; after it, another process rolls the request back or determines its outcome. */
   LEASE_MS: 9_000,
   /** Maximum wait for another request with the same Idempotency-Key. */

@@ -41,8 +41,8 @@ async function answer(request: DetectRequest): Promise<ThreadReply> {
     const objects = await detect(request);
     const { user, system } = process.threadCpuUsage(before);
     // Other threads of ONNX Runtime take as much as this one, about, and their time is not seen here.
-    const isWide = request.isAlone && setup.aloneThreads > setup.intraOpThreads;
-    const cpuMs = isWide ? undefined : ((user + system) / 1000) * setup.intraOpThreads;
+    const isWide = request.isAlone && setup.aloneThreads > 1;
+    const cpuMs = isWide ? undefined : (user + system) / 1000;
     return { id: request.id, cpuMs, objects };
   } catch (error) {
     return { id: request.id, error: error instanceof Error ? error.message : String(error) };
@@ -56,9 +56,9 @@ function detect(request: DetectRequest): Promise<DetectedObject[]> {
 }
 
 async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
-  const { intraOpThreads, aloneThreads } = setup;
-  const session = await createSession(path, intraOpThreads);
-  const aloneSession = aloneThreads > intraOpThreads ? await createSession(path, aloneThreads) : session;
+  const { aloneThreads } = setup;
+  const session = await createSession(path, 1);
+  const aloneSession = aloneThreads > 1 ? await createSession(path, aloneThreads) : session;
   // One picture at a time is in work here, so their tensors share the memory.
   let memory: InputTensor['data'] | undefined;
   return async (image, { minScore, labels, isAlone, shape }) => {

@@ -43,16 +43,14 @@ export interface DetectorOptions {
   modelsDir: string;
   /** Threads that detect, each with one picture at a time. */
   threads: number;
-  /** Threads ONNX Runtime uses within each of them. */
-  intraOpThreads: number;
   logger: Logger;
 }
 
 /** What detects the enabled scenes of the registry. */
-export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, logger }: DetectorOptions): Detectors {
+export function createDetectors({ scenes, modelsDir, threads, logger }: DetectorOptions): Detectors {
   const enabled = scenes.entries.filter((scene) => scene.enabled && scene.detector !== undefined);
   const specs = new Map(enabled.flatMap(({ detector: name = '' }) => specNamed(scenes, name)));
-  const setup: PoolSetup = { intraOpThreads, detectors: detectorsInThreads(specs, modelsDir) };
+  const setup: PoolSetup = { detectors: detectorsInThreads(specs, modelsDir) };
   const needsThreads = Object.keys(setup.detectors).length > 0;
   const pool = new ThreadPool({ threads: needsThreads ? threads : 0, setup, logger });
   const servedScenes = new Map(enabled.flatMap((scene) => servedBy(scene, specs, pool)));

@@ -4,9 +4,7 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 
 /** What a worker thread is started with. */
 export interface ThreadSetup {
-  /** Threads ONNX Runtime uses for one picture. */
-  intraOpThreads: number;
-  /** Threads it uses for a picture that is alone; the same number when this thread has no session for that. */
+  /** Threads ONNX Runtime uses for a picture that is alone, 1 for any other. */
   aloneThreads: number;
   detectors: Record<string, { spec: OnnxSpec; path: string }>;
 }

@@ -183,10 +183,7 @@ export class ThreadPool {
   async #add(isWide: boolean): Promise<void> {
     if (this.#stopped) return;
     const { setup, threads } = this.#options;
-    const { intraOpThreads } = setup;
-    const aloneThreads = isWide
-      ? Math.max(intraOpThreads, Math.min(threads * intraOpThreads, MOST_FOR_ONE))
-      : intraOpThreads;
+    const aloneThreads = isWide ? Math.max(1, Math.min(threads, MOST_FOR_ONE)) : 1;
     const worker = await startThread({ ...setup, aloneThreads });
     const thread: Thread = { worker, isWide };
     this.#threads.add(thread);

@@ -144,7 +144,6 @@ async function startJobDeps(env: Record<string, string>, log: string[]) {
     scenes: loadScenes(parseConfig(env).SCENES_FILE),
     modelsDir: parseConfig(env).MODELS_DIR,
     threads: 1,
-    intraOpThreads: 1,
     logger,
   });
   const limits = { cpuMs: 5_000, waitMs: 30_000 };

@@ -50,7 +50,7 @@ why: packages ## make timeouts happen and tell each from its trace: ONLY=name RE
 simulate: packages test-infra ## play use cases of results, tasks and inference step by step in random order: SEED=number MINUTES=number ONLY=name,name
 	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/simulation/run.ts
 
-deliberate: packages test-infra ## take mends out again, one at a time: a test has to notice; PATTERN=text
+deliberate: packages test-infra ## take fixes out again, one at a time: a test has to notice; PATTERN=text
 	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/faults/deliberate/run.ts
 
 python-client: packages ## build the Python client and test its wheel against a running system; UPDATE=1 writes its models anew

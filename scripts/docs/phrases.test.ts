@@ -2,9 +2,7 @@ import { expect, test } from '@jest/globals';
 import { oldPhrasesIn } from './phrases.ts';
 
 test('an old phrase is found in prose, also where it is broken into two lines, with the term to write', () => {
-  expect(oldPhrasesIn('The end\nmark of a task.', false, 'a.md')).toEqual([
-    'a.md: "end mark": write "end-of-stream marker"',
-  ]);
+  expect(oldPhrasesIn('The end\nmark of a task.', 'a.md')).toEqual(['a.md: "end mark": write "end-of-stream marker"']);
 });
 
 test('names on a wire, code, links and cited messages keep their words', () => {
@@ -15,10 +13,18 @@ test('names on a wire, code, links and cited messages keep their words', () => {
     '```',
     'The wall clock.',
   ];
-  expect(oldPhrasesIn(text.join('\n'), false, 'a.md')).toEqual([]);
+  expect(oldPhrasesIn(text.join('\n'), 'a.md')).toEqual([]);
 });
 
 test('of an OpenAPI document only descriptions and summaries count', () => {
   const document = JSON.stringify({ enum: ['picture'], description: 'One picture of a "call"' }, undefined, 1);
-  expect(oldPhrasesIn(document, true, 'a.json')).toEqual(['a.json: "picture": write "image"']);
+  expect(oldPhrasesIn(document, 'a.json')).toEqual(['a.json: "picture": write "image"']);
+});
+
+test('of code the messages of the log count, of a Makefile its help', () => {
+  const code = `const picture = 1;\nlogger.warn({ err: error, picture }, 'a picture failed');\n`;
+  expect(oldPhrasesIn(code, 'a.ts')).toEqual(['a.ts: "picture": write "image"']);
+  expect(oldPhrasesIn('walls: pictures ## decoders behind a wall\n', 'Makefile')).toEqual([
+    'Makefile: "wall": write "sandbox"',
+  ]);
 });

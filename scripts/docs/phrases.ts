@@ -56,20 +56,29 @@ const EXEMPT = [
   /^services\/inference\/tools\//,
 ];
 
-/** Where a document for callers or operators uses such a word; `old` names it, `write` says what to use. */
+const DOCUMENTS = ['**/*.md', 'docs/openapi/*.json', 'Makefile', '{packages,services}/*/src/**/*.ts'];
+
+/**
+ * Where a document, a log message or the help of `make` uses such a word; `old` names it, `write` says what to use.
+ */
 export function oldPhrases(root: string): string[] {
-  const documents = ['**/*.md', 'docs/openapi/*.json'].flatMap((pattern) => projectFiles(root, pattern));
-  return documents
+  return DOCUMENTS.flatMap((pattern) => projectFiles(root, pattern))
     .filter((path) => !EXEMPT.some((exempt) => exempt.test(path)))
-    .flatMap((path) => oldPhrasesIn(readFileSync(join(root, path), 'utf8'), path.endsWith('.json'), path));
+    .flatMap((path) => oldPhrasesIn(readFileSync(join(root, path), 'utf8'), path));
 }
 
-/** @param isJson whether only descriptions and summaries are prose */
-export function oldPhrasesIn(text: string, isJson: boolean, path: string): string[] {
-  const prose = isJson ? descriptionsOf(text) : proseOf(text);
+/** The same for one text; its path says what of it is prose. */
+export function oldPhrasesIn(text: string, path: string): string[] {
+  const prose = proseIn(text, path);
   return phrases.flatMap(({ old, write }) =>
     [...prose.matchAll(new RegExp(old, 'gi'))].map(([found]) => `${path}: "${found}": write "${write}"`),
   );
+}
+
+function proseIn(text: string, path: string): string {
+  if (path.endsWith('.json')) return descriptionsOf(text);
+  if (path.endsWith('.ts')) return logMessagesOf(text);
+  return path.endsWith('Makefile') ? helpOf(text) : proseOf(text);
 }
 
 /** What is neither code nor cited: names on a wire and messages stay as they are. */
@@ -85,3 +94,12 @@ const descriptionsOf = (text: string) =>
   [...text.matchAll(/"(?:description|summary)": ("(?:[^"\\]|\\.)*")/g)]
     .map(([, quoted = '""']) => proseOf(JSON.parse(quoted) as string))
     .join(' ');
+
+const logMessagesOf = (text: string) =>
+  [...text.matchAll(/\blogger\.(?:debug|info|warn|error|fatal)\([^;]*?'((?:[^'\\]|\\.)*)',?\s*\)/g)]
+    .map(([, message = '']) => message)
+    .join('\n');
+
+/** Without the names of variables. */
+const helpOf = (text: string) =>
+  [...text.matchAll(/## (.*)$/gm)].map(([, help = '']) => help.replaceAll(/\b[A-Z_]+=/g, '')).join('\n');

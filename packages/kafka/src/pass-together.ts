@@ -27,7 +27,10 @@ export async function passTogether(
       work,
     );
   } catch (error) {
-    deps.kafka.logger.debug({ group: deps.groupId, partitions: parts.length, err: error }, 'partitions go alone');
+    deps.kafka.logger.debug(
+      { group: deps.groupId, partitions: parts.length, err: error },
+      'partitions are handled in transactions of their own',
+    );
     return false;
   } finally {
     for (const cursor of cursors) cursor.isBusy = false;

@@ -46,9 +46,9 @@ export function createSignals(logger: Logger) {
     },
     redisAway: (error: unknown, isFirst: boolean) => {
       fallbacks.add(1);
-      if (isFirst) logger.warn({ err: error }, 'redis is away, local limits are in force');
+      if (isFirst) logger.warn({ err: error }, 'redis unavailable; each replica counts limits by itself');
     },
-    redisBack: () => logger.info('redis is back'),
+    redisBack: () => logger.info('redis available again'),
     keyStoreAway: (error: unknown) => {
       keyStoreErrors.add(1);
       logger.warn({ err: error }, 'a key could not be checked');

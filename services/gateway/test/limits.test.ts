@@ -249,7 +249,7 @@ test('without Redis local limits hold, requests go on, and Redis is taken up aga
     redis = await startRedis(port);
     await until(async () => {
       await ask(other.key, alone.url);
-      return alone.log().includes('redis is back');
+      return alone.log().includes('redis available again');
     });
     for (const res of waiting) res.writeHead(200).end();
     expect(count(await Promise.all(running), 200)).toBe(2);

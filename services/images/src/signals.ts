@@ -24,13 +24,13 @@ export function createSignals(logger: Logger) {
     callReplayed: () => calls.add(1, { outcome: 'replayed' }),
     callUndone: (taskId: string, reason: string) => {
       calls.add(1, { outcome: 'undone' });
-      logger.warn({ task_id: taskId, reason }, 'image call undone');
+      logger.warn({ task_id: taskId, reason }, 'image call rolled back');
     },
     leaseNotRenewed: (taskId: string, cause: unknown) => {
       logger.warn({ task_id: taskId, err: cause }, 'the lease of a call could not be renewed');
     },
     callTakenOver: (taskId: string) => {
-      logger.warn({ task_id: taskId }, 'the process that worked on this call is gone; undoing it');
+      logger.warn({ task_id: taskId }, 'the process of an image call died; rolling the call back');
     },
     imageSucceeded: () => images.add(1, { outcome: 'succeeded' }),
     imageFailed: ({ taskId, seq, code, cause }: { taskId: string; seq: number; code: ImageFault; cause: unknown }) => {
@@ -41,18 +41,18 @@ export function createSignals(logger: Logger) {
     },
     quotaNotTold: (taskId: string, call: 'settle' | 'refund', cause: unknown) => {
       late.add(1, { call });
-      logger.warn({ task_id: taskId, call, err: cause }, 'quota did not answer; it will learn of it from the event');
+      logger.warn({ task_id: taskId, call, err: cause }, 'quota did not answer; the event settles the reservation');
     },
     picturesLeftBehind: (taskId: string, cause: unknown) => {
       const facts = { task_id: taskId, err: cause };
-      logger.warn(facts, 'pictures of an undone call could not be removed; the sweep will');
+      logger.warn(facts, 'images of a rolled back call not removed; the sweep removes them');
     },
     undoFailed: (taskId: string, cause: unknown) => {
-      logger.warn({ task_id: taskId, err: cause }, 'a call could not be undone now; recovery will');
+      logger.warn({ task_id: taskId, err: cause }, 'image call not rolled back; recovery repeats it');
     },
     picturesRemoved: (count: number, reason: 'deleted' | 'expired' | 'orphaned') => {
       removed.add(count, { reason });
-      if (count > 0) logger.info({ count, reason }, 'pictures removed');
+      if (count > 0) logger.info({ count, reason }, 'images removed');
     },
   };
 }

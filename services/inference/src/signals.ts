@@ -90,9 +90,9 @@ function sandboxSignals(logger: Logger) {
     sandboxChosen: (mode: SandboxMode, chosen: Sandbox['wall']) => {
       wall.record(1, { wall: chosen });
       const facts = { sandbox: mode, wall: chosen };
-      if (chosen !== 'none') logger.info(facts, 'decoders run behind a wall');
-      else if (mode === 'require') logger.error(facts, 'no wall for decoders works here: nothing is decoded');
-      else logger.error(facts, 'no wall for decoders: they can reach what this service can reach');
+      if (chosen !== 'none') logger.info(facts, 'decoders run in a sandbox');
+      else if (mode === 'require') logger.error(facts, 'no sandbox works here: nothing is decoded');
+      else logger.error(facts, 'no sandbox: decoders can reach all that this service can reach');
     },
   };
 }
@@ -142,10 +142,10 @@ function pictureSignals(logger: Logger) {
     imageTurnedAway: () => saturated.add(1),
     pictureDecoderLost: () => {
       lost.add(1);
-      logger.warn('a picture cost too much or broke its decoder; its process was replaced');
+      logger.warn('image exceeded its limits or broke its decoder; decoder process replaced');
     },
     detectorFailed: ({ scene, reason, cause }: { scene: string; reason: string; cause: unknown }) => {
-      logger.error({ scene_code: scene, reason, err: cause }, 'a picture could not be detected');
+      logger.error({ scene_code: scene, reason, err: cause }, 'detection in an image failed');
     },
   };
 }
@@ -178,14 +178,14 @@ function jobSignals(logger: Logger) {
       logger.warn(facts, 'a live source was lost and is tried again');
     },
     sourceParked: ({ jobId }: JobFacts, awayMs: number) =>
-      logger.info({ task_id: jobId, away_ms: Math.round(awayMs) }, 'live stream is away; released its capacity slot'),
+      logger.info({ task_id: jobId, away_ms: Math.round(awayMs) }, 'live stream unavailable; slot released'),
     liveRateChanged: ({ jobId, sceneCode: scene }: JobFacts, isBehind: boolean) => {
       const facts = { task_id: jobId, scene_code: scene };
       if (isBehind) logger.warn(facts, 'a live stream gets fewer frames than its rate: this worker is too slow');
       else logger.info(facts, 'a live stream gets all its frames again');
     },
     rateNotStored: ({ jobId }: JobFacts, error: unknown) =>
-      logger.warn({ task_id: jobId, err: error }, 'could not store whether a live stream is behind'),
+      logger.warn({ task_id: jobId, err: error }, 'frame rate state of a live stream not stored'),
     jobCondemned: ({ jobId, attempt }: JobFacts, deaths: number) => {
       const facts = { task_id: jobId, attempt, deaths };
       logger.error(facts, 'a job that ran alone ended its worker process each time; the job fails');
@@ -194,7 +194,7 @@ function jobSignals(logger: Logger) {
       logger.info({ reason, detail }, 'refused an uploaded video'),
     jobFenced: ({ jobId, attempt }: JobFacts) => {
       fenced.add(1);
-      logger.warn({ task_id: jobId, attempt }, 'lease not renewed in time: this worker lets go of the job');
+      logger.warn({ task_id: jobId, attempt }, 'lease not renewed in time; this worker yields the job');
     },
     sourceReports: (outcome: (typeof jobMetrics.reports.labels.outcome)[number], count: number) => {
       if (count > 0) reports.add(count, { outcome });

@@ -55,7 +55,7 @@ export function createSignals(logger: Logger) {
     },
     /** Each is stored by itself after this. */
     attemptsNotStoredTogether: (error: unknown, attempts: number) => {
-      logger.warn({ err: error, attempts }, 'outcomes of webhooks are not stored together; each goes alone');
+      logger.warn({ err: error, attempts }, 'outcomes of webhooks not stored together; each is stored by itself');
     },
     endpointDisabled: (reason: Exclude<DisabledReason, 'requested'>, host: string, event: NewEvent) => {
       disabled.add(1, { reason });
@@ -88,10 +88,7 @@ function ruleSignals(logger: Logger) {
     },
     ruleCorrected: ({ subject, rule_id, rule_version }: JudgedRule) => {
       rulesCorrected.add(1);
-      logger.warn(
-        { subject, rule_id, rule_version },
-        'an alarm was judged by a rule that is not known; results is told',
-      );
+      logger.warn({ subject, rule_id, rule_version }, 'alarm by a rule that is not stored here; corrected in results');
     },
   };
 }

@@ -19,7 +19,7 @@ export const metrics = {
   }),
   moves: counter('vision.tasks.moves', { meaning: 'Changes of state', labels: { move: allMoves } }),
   probes: counter('vision.tasks.probes', {
-    meaning: 'Looks at streams before a create',
+    meaning: 'Probes of streams before a create',
     labels: { scheme: 'of the stream', outcome: '`ok`, or what the look failed at' },
   }),
   alarms: counter('vision.tasks.alarms', {

@@ -85,7 +85,7 @@ async function run(
     if (!hold.reading.aborted && shortage) return await endForShortage(deps, job, hold, shortage);
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
     // An error that comes because reading ended says nothing about the job.
-    deps.logger.debug({ err: error, task_id: job.jobId }, 'the work on a job broke off');
+    deps.logger.debug({ err: error, task_id: job.jobId }, 'work on a job was interrupted');
   }
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
 }

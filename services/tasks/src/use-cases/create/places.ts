@@ -89,10 +89,7 @@ export function createPlaces(deps: PlacesDeps): Places {
       const isOver =
         job === 'sent' ? letGoOfPlace(db, taskId, COUNTED_AFTER_MS) : giveUpPlace(db, taskId).then(deps.wakeRounds);
       isOver.catch((error: unknown) => {
-        logger.warn(
-          { err: error, task_id: taskId },
-          'a capacity slot could not be given back; it is free when its claim expires',
-        );
+        logger.warn({ err: error, task_id: taskId }, 'capacity slot not released; it is free when its claim expires');
       });
     },
     round: async () => {

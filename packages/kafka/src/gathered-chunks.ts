@@ -35,7 +35,7 @@ export interface Gatherer {
  * How long a part waits for others. Frames that come evenly leave a few in each partition, and a transaction for each
  * of them costs more than all else that is done with them.
  */
-const LINGER_MS = 50;
+const LINGER_MS = 100;
 
 interface Waiting {
   part: Part;

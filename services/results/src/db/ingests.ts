@@ -33,7 +33,7 @@ export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Prom
   const ordered = taskIds.toSorted();
   await tx.raw('insert into ingests (task_id) select unnest(?::uuid[]) on conflict do nothing', [ordered]);
   const rows = await tx('ingests')
-    .whereIn('task_id', ordered)
+    .whereRaw('task_id = any(?::uuid[])', [ordered])
     .orderBy('task_id')
     .forUpdate()
     .select<LockedIngest[]>(...COLUMNS, 'deleted_at', 'rule_set');

@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
-import { anySome, wakeFound } from '@vision/shared/db/looks';
-import type { Look } from '@vision/shared/db/looks';
+import { anyDue, wakeFound } from '@vision/shared/db/due-work';
+import type { DueWork } from '@vision/shared/db/due-work';
 import type { Migration } from '@vision/shared/db/migrate';
 
 /**
@@ -44,8 +44,8 @@ export interface LeaseWatchOptions {
   leaseMs: number;
   /** True in SQL while there is something to take over; an index has to answer it. */
   dead: string;
-  /** What is looked for in the same statement. */
-  looks: Look[];
+  /** Asked for in the same statement. */
+  dueWork: DueWork[];
   /**
    * Brings back what lies further ahead than any lease can: the clock was ahead when it was written. Called after each
    * gap, because a clock that was stepped back leaves one.
@@ -63,7 +63,7 @@ export interface LeaseWatch extends Poller {
  * without a wake-up. Without heartbeats no process takes a lease over.
  */
 export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
-  const { db, logger, leaseMs, dead, looks, afterGap } = options;
+  const { db, logger, leaseMs, dead, dueWork, afterGap } = options;
   // Two signs within the longest gap that does not count: one that is late is no outage.
   const intervalMs = Math.min(leaseMs / 6, LONGEST_PAUSE_MS);
   let sawDead = false;
@@ -74,7 +74,7 @@ export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
     maxBackoffMs: intervalMs,
     logger,
     run: async () => {
-      const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, looks });
+      const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, dueWork });
       if (isGap)
         logger.info(
           { lease_ms: leaseMs },
@@ -82,7 +82,7 @@ export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
         );
       isAfterGap ||= isGap;
       sawDead = isDead;
-      wakeFound(looks, found);
+      wakeFound(dueWork, found);
       // A failure is tried again with the next sign.
       if (isAfterGap) await afterGap?.();
       isAfterGap = false;
@@ -100,7 +100,7 @@ interface Seen {
   isGap: boolean;
   /** There is something to take over. */
   isDead: boolean;
-  /** Of each look. */
+  /** Of each kind of due work. */
   found: boolean[];
 }
 
@@ -110,7 +110,7 @@ interface Seen {
  */
 export async function leaveSign(
   db: Knex,
-  { leaseMs, dead, looks }: Pick<LeaseWatchOptions, 'leaseMs' | 'dead' | 'looks'>,
+  { leaseMs, dead, dueWork }: Pick<LeaseWatchOptions, 'leaseMs' | 'dead' | 'dueWork'>,
 ): Promise<Seen> {
   // The clock is read while the row is locked: another process may have left its sign a moment ago.
   const { rows } = await db.raw<{ rows: [Seen] }>(
@@ -120,7 +120,7 @@ export async function leaveSign(
             seen_at = clock_timestamp(),
             valid_until = clock_timestamp() + make_interval(secs => :gapS)
       returning take_over_from > statement_timestamp() + make_interval(secs => :leaseS) as "isGap",
-                (${dead}) as "isDead", ${anySome(looks)} as found`,
+                (${dead}) as "isDead", ${anyDue(dueWork)} as found`,
     { leaseS: leaseMs / 1000, gapS: leaseMs / 3000 },
   );
   return rows[0];

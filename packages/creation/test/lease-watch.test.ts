@@ -35,7 +35,7 @@ test('leases are taken over while signs of life come, and after a gap in them no
               valid_until = now() - make_interval(secs => :ago) + interval '20 seconds'`,
       { ago: secondsAgo },
     );
-  const isGap = async () => (await leaveSign(db, { leaseMs: 60_000, dead: 'false', looks: [] })).isGap;
+  const isGap = async () => (await leaveSign(db, { leaseMs: 60_000, dead: 'false', dueWork: [] })).isGap;
   // The sign is good for ten seconds more, which is enough for a busy machine.
   await signWasLeft(10);
   expect(await isGap()).toBe(false);
@@ -61,9 +61,9 @@ test('a sign of life wakes those for whom there is work, and nobody else', async
     logger: createLogger('test', 'silent'),
     leaseMs: 60,
     dead: 'false',
-    looks: [
-      { isSome: `exists (select from things where id = 'nothing')`, wake: () => void (woken.none += 1) },
-      { isSome: `exists (select from things where id = 'work')`, wake: () => void (woken.some += 1) },
+    dueWork: [
+      { isDue: `exists (select from things where id = 'nothing')`, wake: () => void (woken.none += 1) },
+      { isDue: `exists (select from things where id = 'work')`, wake: () => void (woken.some += 1) },
     ],
   });
   watch.start();

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { createBell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
-import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
-import type { Look } from '@vision/shared/db/looks';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
+import type { DueWork } from '@vision/shared/db/due-work';
 import type { DbSession } from '@vision/shared/db/session';
 import type { Logger } from '@vision/shared/logger';
 import type { OutboxRow } from './outbox.ts';
@@ -18,7 +18,7 @@ export interface RelayOptions {
   logger: Logger;
   /**
    * Longest pause between queries of an empty outbox; code that appends wakes the relay in any process, and the service
-   * looks for it (`look`).
+   * looks for it (`dueWork`).
    */
   intervalMs?: number;
   /** After a wake it waits so long for more events, so that many that come one by one are published together. */
@@ -34,7 +34,7 @@ export interface Relay {
   /** Looks at once; call it after a commit that appended events. */
   wake: () => void;
   /** Finds events without a notification. */
-  look: Look;
+  dueWork: DueWork;
   /** Whether this process is the one that publishes. */
   isActive: () => boolean;
   /** Resolves after the batch under way is published and marked. */
@@ -55,7 +55,7 @@ export interface Relay {
  * after it the relay polls often.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { db, producer, logger, intervalMs = LOOKED_FOR_MS, gatherMs = 0, batchSize = 200 } = options;
+  const { db, producer, logger, intervalMs = IDLE_POLL_MS, gatherMs = 0, batchSize = 200 } = options;
   const { keepPublishedMs = 7 * DAY_MS } = options;
   const bell = createBell();
   const lead = createLeadership({ db, logger, wake: bell.ring });
@@ -98,9 +98,9 @@ export function createRelay(options: RelayOptions): Relay {
   return {
     start: poller.start,
     wake: wakes.wake,
-    look: {
-      isSome: EVENTS_WAIT,
-      // The process of the relay that publishes looks too.
+    dueWork: {
+      isDue: EVENTS_WAIT,
+      // The process whose relay publishes asks as well.
       wake: () => {
         if (lead.isHeld()) poller.wake();
       },

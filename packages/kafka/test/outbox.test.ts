@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDb } from '@vision/shared/db/knex';
-import { createLooks } from '@vision/shared/db/looks';
+import { createDueWorkPoller } from '@vision/shared/db/due-work';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/contracts/errors';
 import { createLogger } from '@vision/shared/logger';
@@ -149,13 +149,13 @@ test('an event that nobody announces is found by those who look for the relay th
   const { producer, published } = recorder();
   const relay = start({ producer, intervalMs: 3_600_000 });
   await until(() => relay.isActive());
-  const looks = createLooks({ db: database.db, logger, intervalMs: 20, looks: [relay.look] });
-  looks.start();
+  const dueWork = createDueWorkPoller({ db: database.db, logger, intervalMs: 20, dueWork: [relay.dueWork] });
+  dueWork.start();
   try {
     await append('a', 1);
     await until(() => published.includes('a1'));
   } finally {
-    await looks.stop();
+    await dueWork.stop();
   }
 });
 

@@ -33,7 +33,7 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
     logger,
     leaseMs: config.LEASE_MS,
     dead: ANYTHING_DEAD,
-    looks: [relay.look],
+    dueWork: [relay.dueWork],
     afterGap: () => bringBackLeases(deps.db, config.LEASE_MS),
   });
   const pollers = [

@@ -79,7 +79,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const files = videoFilesOf(config, store);
   signals.workDirWatched(files.usage);
   const readers = config.PUBLISH_SEGMENTS ? createSegmentReaders(kafka, pictures) : undefined;
-  const bells = { looks: createBell(), renewals: createBell() };
+  const bells = { polls: createBell(), renewals: createBell() };
   const deps: Deps = {
     ...pictures,
     db,
@@ -95,7 +95,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     ...streamProbesOf(config),
     progress: createProgressNotes(),
     wakeWorker: () => {
-      bells.looks.ring();
+      bells.polls.ring();
       bells.renewals.ring();
     },
     status: createStatus({ db, kafka, store }),

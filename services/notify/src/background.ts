@@ -1,8 +1,8 @@
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
-import { createLooks, LOOKED_FOR_MS } from '@vision/shared/db/looks';
-import type { Look } from '@vision/shared/db/looks';
+import { createDueWorkPoller, IDLE_POLL_MS } from '@vision/shared/db/due-work';
+import type { DueWork } from '@vision/shared/db/due-work';
 import type { Logger } from '@vision/shared/logger';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { createLookup } from '@vision/shared/net/name-lookup';
@@ -70,7 +70,7 @@ export function createWebhookTools(config: Config): WebhookTools | undefined {
 export interface BackgroundOptions {
   config: Config;
   logger: Logger;
-  relay: Pick<Relay, 'look'>;
+  relay: Pick<Relay, 'dueWork'>;
   /** Rings when there are events or deliveries to send. */
   webhookBell: Bell;
   /** Rings when MQTT endpoints were changed. */
@@ -100,13 +100,13 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
   const { webhooks } = deps;
   const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, bells);
   // Results judges by a changed rule within seconds, also when no process announced it.
-  const looks = [relay.look, ...(sending?.looks ?? [])];
+  const dueWork = [relay.dueWork, ...(sending?.dueWork ?? [])];
   const { db } = deps;
-  const looking = createLooks({
+  const looking = createDueWorkPoller({
     db,
     logger,
     intervalMs: LOOK_MS,
-    looks,
+    dueWork,
     afterStepBack: () => bringBackInstants(db),
   });
   const parts: Background[] = [retention, ruleRepeats, deps.watch, looking, ...(sending ? [sending] : [])];
@@ -119,7 +119,7 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
 }
 
 /** Pause of loops that others wake; work without a wake-up is found by the fallback queries. */
-const IDLE_MS = LOOKED_FOR_MS;
+const IDLE_MS = IDLE_POLL_MS;
 const LOOK_MS = 2_000;
 const UPKEEP_MS = 30_000;
 /** Interval between two queries for rules that were last published a day ago. */
@@ -131,7 +131,7 @@ function createWebhookLoops(
   deps: Deps & { webhooks: WebhookTools },
   logger: Logger,
   bells: Bells,
-): Background & { looks: Look[] } {
+): Background & { dueWork: DueWork[] } {
   const deliverer = createDeliverer({ ...deps, logger, intervalMs: IDLE_MS });
   const dispatcher = createPoller({
     name: 'webhook-dispatch',
@@ -162,10 +162,10 @@ function createWebhookLoops(
   });
   const pollers: Poller[] = [dispatcher, upkeep];
   return {
-    looks: [
-      { isSome: SOME_BEHIND, wake: dispatcher.wake },
-      { isSome: SOME_DUE, wake: deliverer.wake },
-      { isSome: SOME_MQTT_DUE, wake: mqtt.wake },
+    dueWork: [
+      { isDue: SOME_BEHIND, wake: dispatcher.wake },
+      { isDue: SOME_DUE, wake: deliverer.wake },
+      { isDue: SOME_MQTT_DUE, wake: mqtt.wake },
     ],
     start: () => {
       for (const poller of pollers) poller.start();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLooks } from '@vision/shared/db/looks';
+import { createDueWorkPoller } from '@vision/shared/db/due-work';
 import { createLogger } from '@vision/shared/logger';
 import { createSteppedDatabase } from '@vision/shared/testing/stepped-clock';
 import type { SteppedDatabase } from '@vision/shared/testing/stepped-clock';
@@ -36,14 +36,14 @@ test('webhooks and brokers that a clock ahead has put off are due when it is rig
   const broker = { broker_box: box, topic_prefix: 'a', next_at: db.raw('now()'), lease_until: db.raw('now()') };
   await db('mqtt_endpoints').insert({ ...endpoint, ...broker });
   let rounds = 0;
-  const looks = createLooks({
+  const dueWork = createDueWorkPoller({
     db,
     logger: createLogger('notify-test', 'silent'),
     intervalMs: 20,
-    looks: [{ isSome: 'true', wake: () => (rounds += 1) }],
+    dueWork: [{ isDue: 'true', wake: () => (rounds += 1) }],
     afterStepBack: () => bringBackInstants(db),
   });
-  looks.start();
+  dueWork.start();
   const dueWithin = (table: string, columns: string, time: string) =>
     db(table).whereRaw(`${columns} <= now() + ?::interval`, [time]);
   await until(() => rounds > 1);
@@ -55,5 +55,5 @@ test('webhooks and brokers that a clock ahead has put off are due when it is rig
     'delivery_id',
   );
   expect(due).toEqual([{ delivery_id: fresh }]);
-  await looks.stop();
+  await dueWork.stop();
 });

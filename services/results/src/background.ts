@@ -3,7 +3,7 @@ import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { groupFeatures, topics } from '@vision/contracts/topics';
-import { createLooks, LOOKED_FOR_MS } from '@vision/shared/db/looks';
+import { createDueWorkPoller, IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import type { Logger } from '@vision/shared/logger';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
 import { createConsumer } from '@vision/kafka/consumer';
@@ -117,22 +117,30 @@ function createLookedFor(
 ): Poller[] {
   const ends = createPoller({
     name: 'overdue_ends',
-    intervalMs: LOOKED_FOR_MS,
+    intervalMs: IDLE_POLL_MS,
     logger,
     run: () => judgeOverdueEnds(deps),
   });
   const fold = createPoller({
     name: 'fold',
-    intervalMs: LOOKED_FOR_MS,
+    intervalMs: IDLE_POLL_MS,
     logger,
     bell: foldBell,
     maxBackoffMs: 60_000,
     run: () => foldTasks(deps),
   });
-  const looks = [relay.look, { isSome: ANY_END_OVERDUE, wake: ends.wake }, { isSome: ANY_FOLD_DUE, wake: fold.wake }];
+  const dueWork = [
+    relay.dueWork,
+    { isDue: ANY_END_OVERDUE, wake: ends.wake },
+    { isDue: ANY_FOLD_DUE, wake: fold.wake },
+  ];
   const { youngMs, framePatienceMs: patienceMs } = deps.settings;
   const afterStepBack = () => bringBackInstants(deps.db, { youngMs, patienceMs });
-  return [ends, fold, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks, afterStepBack })];
+  return [
+    ends,
+    fold,
+    createDueWorkPoller({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, dueWork, afterStepBack }),
+  ];
 }
 
 /** Turns young frames, and rows of earlier releases, into large segments, and removes unused objects. */

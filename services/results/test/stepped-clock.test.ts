@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLooks } from '@vision/shared/db/looks';
+import { createDueWorkPoller } from '@vision/shared/db/due-work';
 import { createSteppedDatabase } from '@vision/shared/testing/stepped-clock';
 import type { SteppedDatabase } from '@vision/shared/testing/stepped-clock';
 import { until } from '@vision/shared/testing/until';
@@ -23,14 +23,14 @@ test('what a clock that was ahead has put off is due when the clock is right aga
     [taskId],
   );
   let rounds = 0;
-  const looks = createLooks({
+  const dueWork = createDueWorkPoller({
     db,
     logger,
     intervalMs: 20,
-    looks: [{ isSome: 'true', wake: () => (rounds += 1) }],
+    dueWork: [{ isDue: 'true', wake: () => (rounds += 1) }],
     afterStepBack: () => bringBackInstants(db, { youngMs: 600_000, patienceMs: 40_000 }),
   });
-  looks.start();
+  dueWork.start();
   const isDue = async () => {
     const { rows } = await db.raw<{ rows: [{ fold: boolean; compact: boolean; pending: boolean }] }>(
       `select fold_at <= now() as fold, compact_at <= now() + interval '10 min' as compact,
@@ -45,5 +45,5 @@ test('what a clock that was ahead has put off is due when the clock is right aga
   await database.step('0');
   await until(async () => (await isDue()).fold, { timeoutMs: 20_000 });
   expect(await isDue()).toEqual({ fold: true, compact: true, pending: true });
-  await looks.stop();
+  await dueWork.stop();
 });

@@ -4,8 +4,8 @@ import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/creation/lease-watch';
 import type { LeaseWatch } from '@vision/creation/lease-watch';
-import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
-import type { Look } from '@vision/shared/db/looks';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
+import type { DueWork } from '@vision/shared/db/due-work';
 import { createConsumer } from '@vision/kafka/consumer';
 import type { KafkaClient } from '@vision/kafka/kafka';
 import type { EventProducer } from '@vision/kafka/producer';
@@ -76,9 +76,9 @@ export function createBackground(
   });
   const deletions = deletionsPoller(deps);
   const leaseWatch = leaseWatchOf(deps, config, [
-    relay.look,
-    { isSome: ANY_DUE, wake: reconciler.wake },
-    { isSome: ANY_DELETION_DUE, wake: deletions.wake },
+    relay.dueWork,
+    { isDue: ANY_DUE, wake: reconciler.wake },
+    { isDue: ANY_DELETION_DUE, wake: deletions.wake },
   ]);
   const recovery = createPoller({
     name: 'recovery',
@@ -106,9 +106,9 @@ export function createBackground(
   };
 }
 
-function leaseWatchOf({ db, logger, settings }: Deps, { LEASE_MS: leaseMs }: Config, looks: Look[]): LeaseWatch {
+function leaseWatchOf({ db, logger, settings }: Deps, { LEASE_MS: leaseMs }: Config, dueWork: DueWork[]): LeaseWatch {
   const afterGap = () => bringBackInstants(db, { leaseMs, longestMs: longestPauseMs(settings) });
-  return createLeaseWatch({ db, logger, leaseMs, dead: ANYTHING_DEAD, looks, afterGap });
+  return createLeaseWatch({ db, logger, leaseMs, dead: ANYTHING_DEAD, dueWork, afterGap });
 }
 
 const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>
@@ -117,7 +117,7 @@ const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>
 const deletionsPoller = (deps: Deps): Poller =>
   createPoller({
     name: 'deletions',
-    intervalMs: LOOKED_FOR_MS,
+    intervalMs: IDLE_POLL_MS,
     logger: deps.logger,
     maxBackoffMs: 30_000,
     run: () => tellDueDeletions(deps),

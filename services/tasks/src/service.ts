@@ -35,7 +35,7 @@ import { questionLimitMs } from './use-cases/create/answer-time.ts';
 import { createAwaitedEnds } from './use-cases/follow/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 import { refundDeadCreates } from './use-cases/create/undo-create.ts';
-import { createPlaces } from './use-cases/create/places.ts';
+import { createCapacitySlots } from './use-cases/create/capacity-slots.ts';
 import { createProbeLimits } from './use-cases/create/probe-limits.ts';
 import { createStopSender } from './use-cases/follow/stop-sender.ts';
 
@@ -81,7 +81,7 @@ export async function createService(
     cursorBox: createSecretBox(config.CURSOR_KEYS),
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     streamProbeLimits: createProbeLimits({ atOnce: Infinity, perMinute: config.STREAM_PROBES_PER_MINUTE }),
-    places: createPlaces({ ...clients, db, logger, signals, settings, wakeRounds: placesBell.ring }),
+    places: createCapacitySlots({ ...clients, db, logger, signals, settings, wakeRounds: placesBell.ring }),
     wakeRelay: relay.wake,
     producer,
     kafka,

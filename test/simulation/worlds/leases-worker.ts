@@ -102,7 +102,7 @@ export async function startWorker(
       },
     },
   } as unknown as WorkDeps;
-  const worker = createWorker(deps, { looks: createBell(), renewals: createBell() });
+  const worker = createWorker(deps, { polls: createBell(), renewals: createBell() });
   return {
     process,
     start: worker.start,

@@ -3,7 +3,7 @@ import { asAppError } from '@vision/contracts/errors';
 import { createLogger } from '@vision/shared/logger';
 import type { PlaceClaim } from '../../../services/tasks/src/db/place-claims.ts';
 import { createAnswerTime } from '../../../services/tasks/src/use-cases/create/answer-time.ts';
-import { createPlaces } from '../../../services/tasks/src/use-cases/create/places.ts';
+import { createCapacitySlots } from '../../../services/tasks/src/use-cases/create/capacity-slots.ts';
 import type { Stage } from '../world.ts';
 import type { Backend } from './places-backend.ts';
 
@@ -46,7 +46,7 @@ export async function startReplica(
   const waiting = new Map<PlaceClaim, { sinceMs: number; rounds: number }>();
   const granted = new Set<PlaceClaim>();
   let isStopped = false;
-  const places = createPlaces({
+  const places = createCapacitySlots({
     db: process.db,
     logger,
     inference: {
@@ -82,7 +82,7 @@ export async function startReplica(
         granted.add(claim);
         await process.step(`job ${job}`);
         if (job === 'sent') await backend.begin(process.db, claim.subject);
-        places.letGo(claim.taskId, job);
+        places.release(claim.taskId, job);
       } catch (error) {
         if (asAppError(error)?.reason !== 'inference_no_capacity') throw error;
       } finally {

@@ -4,28 +4,28 @@ import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import { removeWorker } from '../db/workers.ts';
 import { createHeldJobs } from './held-jobs.ts';
-import { createLooks, livePlacesOf } from './look-for-work.ts';
+import { createWorkPolls, livePlacesOf } from './poll-for-work.ts';
 import type { WorkDeps } from './work-on-job.ts';
 
 export interface Worker {
   start: () => void;
   /** Whether this worker is in the table of workers, so that its places count. */
   isReported: () => boolean;
-  /** Gives the jobs back for other workers to take. */
+  /** Yields the jobs to other workers. */
   stop: () => Promise<void>;
 }
 
 /** Wake a worker; both are rung together. */
 export interface WorkerBells {
-  /** Ends the pause between two looks for work. */
-  looks: Bell;
+  /** Ends the pause between two polls for work. */
+  polls: Bell;
   /** Ends the pause between two renewals, which also tell of stops. */
   renewals: Bell;
 }
 
 // How long a worker that ends waits for the broker to take what its jobs have read.
 const LET_GO_MS = 3_000;
-const MAX_LOOK_PAUSE_MS = 2_000;
+const MAX_POLL_PAUSE_MS = 2_000;
 // Longest wait for the database when a worker has ended.
 const LAST_WORDS_MS = 5_000;
 
@@ -39,7 +39,7 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
   const { db, drops, logger, settings, signals } = deps;
   const id = randomUUID();
   const held = createHeldJobs(deps);
-  const { look, pauseMs, isReported } = createLooks(deps, held, id);
+  const { poll, pauseMs, isReported } = createWorkPolls(deps, held, id);
   signals.jobsWatched(held.size, settings.jobsPerWorker);
   signals.liveJobsWatched({ costs: deps.liveCosts, places: () => livePlacesOf(deps) });
   let isStopping = false;
@@ -49,12 +49,12 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
     intervalMs: pauseMs,
     run: async () => {
       await drops.store();
-      if (!isStopping) await look();
+      if (!isStopping) await poll();
       return 0;
     },
     logger,
-    maxBackoffMs: MAX_LOOK_PAUSE_MS,
-    bell: bells.looks,
+    maxBackoffMs: MAX_POLL_PAUSE_MS,
+    bell: bells.polls,
   });
   const renewals = createPoller({
     name: 'job-leases',

@@ -17,7 +17,7 @@ import type { VideoReader } from '../clients/video-reader.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Signals } from '../signals.ts';
 import type { AwaitedEnds } from './follow/awaited-ends.ts';
-import type { Places, PlacesSettings } from './create/places.ts';
+import type { CapacitySlots, CapacitySlotsSettings } from './create/capacity-slots.ts';
 import type { ProbeLimits } from './create/probe-limits.ts';
 import type { StopSender } from './follow/stop-sender.ts';
 
@@ -35,7 +35,7 @@ export interface Deps {
   probeLimits: ProbeLimits;
   /** Of requests for a probe alone, which count among `probeLimits` too. */
   streamProbeLimits: ProbeLimits;
-  places: Places;
+  places: CapacitySlots;
   quota: QuotaClient;
   inference: InferenceClient;
   images: ImagesClient | undefined;
@@ -67,7 +67,7 @@ export interface Deps {
 }
 
 /** Numbers from configuration. */
-export interface Settings extends PlacesSettings {
+export interface Settings extends CapacitySlotsSettings {
   bodyIdleMs: number;
   bodyTotalMs: number;
   leaseMs: number;

@@ -1,6 +1,6 @@
 import type { Bell } from '@vision/shared/async/bell';
 import { backoff } from '@vision/shared/async/backoff';
-import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { createPoller } from '@vision/shared/async/poller';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { Logger } from '@vision/shared/logger';
@@ -83,7 +83,7 @@ export function createMqttServer(deps: MqttDeps): MqttServer {
   const poller = createPoller({
     name: 'mqtt',
     // Without a lease there is nothing to renew, and others look for endpoints that wait.
-    intervalMs: () => (held.size > 0 ? INTERVAL_MS : LOOKED_FOR_MS),
+    intervalMs: () => (held.size > 0 ? INTERVAL_MS : IDLE_POLL_MS),
     maxBackoffMs: INTERVAL_MS,
     logger,
     bell,

@@ -51,7 +51,7 @@ export async function finishDraft(
     job = 'sent';
     return { ...(await handOver(deps, prepared)), replayed: false };
   } finally {
-    deps.places.letGo(draft.taskId, job);
+    deps.places.release(draft.taskId, job);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Job } from '@vision/contracts/inference';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGate } from '@vision/shared/async/gate';
-import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { checkAgain, checkNoMore, claimDueTasks, noteQuiet } from '../../db/jobs.ts';
 import type { QuietTask } from '../../db/jobs.ts';
 import { passOverMoved } from '../../db/move-task.ts';
@@ -34,8 +34,8 @@ const CONCURRENCY = 8;
  * within 4 s.
  */
 const REST_MS = 6_000;
-/** How often due tasks are looked for at most while some are about to change. */
-const LOOK_MS = 200;
+/** Least pause between two queries for due tasks while some are about to change. */
+const LEAST_PAUSE_MS = 200;
 
 export interface Reconciler {
   /**
@@ -58,7 +58,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     soonest = Math.min(soonest, performance.now() + ms);
   };
   return {
-    pauseMs: () => Math.min(LOOKED_FOR_MS, Math.max(LOOK_MS, soonest - performance.now())),
+    pauseMs: () => Math.min(IDLE_POLL_MS, Math.max(LEAST_PAUSE_MS, soonest - performance.now())),
     runRound: async (signal) => {
       if (soonest <= performance.now()) soonest = Infinity;
       const due = await claimDueTasks(deps.db, { limit: BATCH, leaseMs: CLAIM_MS });

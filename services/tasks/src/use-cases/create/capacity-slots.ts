@@ -11,7 +11,7 @@ import { CAPACITY_MS, createCapacity } from './capacity.ts';
 import type { Capacity, CapacityDeps } from './capacity.ts';
 
 /** Places at the backend, which creates wait for before units are reserved. */
-export interface Places {
+export interface CapacitySlots {
   /**
    * Resolves when the create has a place, at once for a backend that does not tell of any. Gives the optional parts of
    * the contract that the backend has named.
@@ -33,19 +33,19 @@ export interface Places {
   /** The subject has no units left today: its requests that wait for a place go on, and quota refuses them at once. */
   endWaits: (subject: string) => void;
   /** The create is over. Its place is counted by the backend when a job was `sent`, and free at once when none was. */
-  letGo: (taskId: string, job: 'sent' | 'unsent') => void;
+  release: (taskId: string, job: 'sent' | 'unsent') => void;
   /** One round for all that wait or hold a place in this process. @returns 0: the next one comes after the pause. */
   round: () => Promise<number>;
 }
 
-export interface PlacesDeps extends CapacityDeps {
+export interface CapacitySlotsDeps extends CapacityDeps {
   signals: Pick<Signals, 'placesWatched' | 'placeAnswered'>;
   /** Starts the next round at once. */
   wakeRounds: () => void;
-  settings: PlacesSettings;
+  settings: CapacitySlotsSettings;
 }
 
-export interface PlacesSettings {
+export interface CapacitySlotsSettings {
   /** Longest wait of one create for the answer to one question of the backend. */
   questionLimitMs: number;
   /** Longest wait of a create for a place. */
@@ -62,7 +62,7 @@ const COUNTED_AFTER_MS = CAPACITY_MS + MAX_QUESTION_MS + 500;
 const ALIVE_MS = 5_000;
 
 /** @returns places shared by all replicas, by the table of claims; `round` has to be called while somebody waits */
-export function createPlaces(deps: PlacesDeps): Places {
+export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
   const { db, logger } = deps;
   const capacity = createCapacity(deps);
   const line = createLine(deps, capacity);
@@ -84,7 +84,7 @@ export function createPlaces(deps: PlacesDeps): Places {
     },
     capacity: async () => (await capacity()).told,
     endWaits: line.endWaits,
-    letGo: (taskId, job) => {
+    release: (taskId, job) => {
       if (!held.delete(taskId)) return;
       const isOver =
         job === 'sent' ? letGoOfPlace(db, taskId, COUNTED_AFTER_MS) : giveUpPlace(db, taskId).then(deps.wakeRounds);
@@ -116,7 +116,7 @@ interface WaitEnd {
 
 const noPlace = (): WaitEnd => ({ answer: 'refused', error: fail.upstreamDown('inference_no_capacity') });
 
-function createLine({ db, settings, signals, wakeRounds }: PlacesDeps, capacity: () => Promise<Capacity>): Line {
+function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, capacity: () => Promise<Capacity>): Line {
   const waiting = new Map<string, { claim: PlaceClaim; end: (end: WaitEnd) => void }>();
   /** Settles with the round that is under way: it may write the claim of a create that waits no longer. */
   let underWay: Promise<unknown> = Promise.resolve();

@@ -17,21 +17,21 @@ const REMOVAL_MS = 1_800_000;
 const ENDINGS_AT_ONCE = 20;
 // What a worker that is alone may take up was submitted or stopped through its own process, which rings, or was left by
 // a dead one.
-const POLLS_PER_LOOK_ALONE = 4;
+const PAUSES_ALONE = 4;
 // Parked streams that a worker connects to at once: each has a slot until its connection has a frame or ends.
 const REOPENED_AT_ONCE = 2;
 
 /** How one worker looks for work, and tells the others that it is there. */
-export interface Looks {
+export interface WorkPolls {
   /** Claims what there is room for. */
-  look: () => Promise<void>;
-  /** Until the next look, unless a bell rings. */
+  poll: () => Promise<void>;
+  /** Until the next poll, unless a bell rings. */
   pauseMs: () => number;
   /** Whether this worker is in the table of workers. */
   isReported: () => boolean;
 }
 
-export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): Looks {
+export function createWorkPolls(deps: WorkDeps, held: HeldJobs, workerId: string): WorkPolls {
   const { db, settings } = deps;
   let isAlone = false;
   let isSomeDue = true;
@@ -55,8 +55,8 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
   };
   return {
     isReported: () => isReported,
-    pauseMs: () => (isAlone && !isSomeDue ? POLLS_PER_LOOK_ALONE : 1) * settings.pollMs,
-    look: async () => {
+    pauseMs: () => (isAlone && !isSomeDue ? PAUSES_ALONE : 1) * settings.pollMs,
+    poll: async () => {
       await held.report();
       isSomeDue = performance.now() >= nextReport ? await report() : await isAnythingDue(db);
       if (performance.now() >= nextRemoval) await removeOld();

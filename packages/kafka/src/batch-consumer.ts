@@ -14,7 +14,7 @@ import type { Applied, Gatherer, Part, Room } from './gathered-chunks.ts';
 import { decodeRecord, endOfChunk } from './records.ts';
 import type { ByType, Decoded } from './records.ts';
 import type { EffectTransaction, Passing } from './progress.ts';
-import type { Outcome } from './settlement.ts';
+import type { Outcome } from './outcome.ts';
 import type { ReceivedEvent } from './subscription.ts';
 import { HELD_UP, isLineDue, withHeartbeats } from './persist.ts';
 import { inBatchSpan } from './consumer-spans.ts';
@@ -232,8 +232,8 @@ async function aside(
   await putAside({ ...batches, heartbeat: () => payload.heartbeat() }, failed, why);
 }
 
-function settle({ signals, settlements, byType }: Batches, { type, id, event }: Decoded, outcome: Outcome): void {
+function settle({ signals, settled, byType }: Batches, { type, id, event }: Decoded, outcome: Outcome): void {
   // Records may be written by others, who could make up any number of types.
   signals.settled(type === 'none' || byType.has(type) ? type : 'other', outcome, event?.time);
-  if (id) settlements.record(id, outcome);
+  if (id) settled(id, outcome);
 }

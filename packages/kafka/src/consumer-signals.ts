@@ -1,7 +1,7 @@
 import type { Assignment } from './partition-cursors.ts';
 import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import { consumerMetrics } from '@vision/shared/telemetry/shared-metrics';
-import type { Outcome } from './settlement.ts';
+import type { Outcome } from './outcome.ts';
 
 /** Counters and gauges of one consumer group. */
 export function consumerSignals(groupId: string) {

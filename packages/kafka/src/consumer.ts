@@ -11,7 +11,7 @@ import { epochsOf } from './leader-epoch.ts';
 import { HELD_UP, isLineDue } from './persist.ts';
 import type { PersistOptions } from './persist.ts';
 import { inRecordSpan } from './consumer-spans.ts';
-import type { Outcome } from './settlement.ts';
+import type { Outcome } from './outcome.ts';
 import type { DeliveryMeta, Subscription } from './subscription.ts';
 
 export type { EventConsumer } from './event-consumer.ts';
@@ -70,7 +70,7 @@ async function deliver(delivery: Delivery, payload: EachMessagePayload): Promise
   const outcome = await dispatch(delivery, payload, headers);
   if (outcome === 'sought') return;
   delivery.signals.settled(shownType(delivery, headers), outcome, headers?.time);
-  if (headers) delivery.settlements.record(headers.id, outcome);
+  if (headers) delivery.settled(headers.id, outcome);
 }
 
 /** What metrics call a type: records may be written by others, who could make up any number of them. */

@@ -13,8 +13,8 @@ import type { EffectTransaction, Passing, Records, Work } from './progress.ts';
 import type { PersistOptions } from './persist.ts';
 import { createProducer } from './producer.ts';
 import type { EventProducer } from './producer.ts';
-import { createSettlements } from './settlement.ts';
-import type { Settlements } from './settlement.ts';
+import { settledEvents } from './outcome.ts';
+import type { Outcome, SettledEvent } from './outcome.ts';
 import { createSupervisor } from './supervise.ts';
 
 export interface EventConsumer {
@@ -22,9 +22,6 @@ export interface EventConsumer {
   start: () => void;
   /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
   joined: Promise<void>;
-  /** Resolves with the outcome of an event, also of one settled shortly before; for tests. */
-  settled: Settlements['settled'];
-  isRunning: () => boolean;
   /** For the liveness check; no outage makes it false. */
   isAlive: () => boolean;
   /** Lets the delivery under way finish (or leaves it uncommitted when it waits for a store), then leaves the group. */
@@ -51,7 +48,8 @@ export interface ConsumerTools {
   /** For dead letters. */
   producer: EventProducer;
   signals: ConsumerSignals;
-  settlements: Settlements;
+  /** To be called for each event that is done with. */
+  settled: (eventId: string, outcome: Outcome) => void;
   /** Aborted when the consumer stops. */
   signal: AbortSignal;
   /** Handles records in one transaction with the position. */
@@ -73,7 +71,6 @@ export function createEventConsumer(
   const stopping = new AbortController();
   const producer = createProducer(kafka);
   const signals = consumerSignals(groupId);
-  const settlements = createSettlements();
   const cursors = createPartitionCursors({ expectsRows: rebuilds });
   const progressed = () => supervisor.progressed();
   const progress = () => ({ db, kafka, groupId, cursors, rebuilds, control: supervisor.control, signals });
@@ -81,7 +78,7 @@ export function createEventConsumer(
   const run = workWith({
     producer,
     signals,
-    settlements,
+    settled: (eventId, outcome) => settledEvents.publish({ consumer, eventId, outcome } satisfies SettledEvent),
     signal: stopping.signal,
     pass,
     passTogether: (parts, work) => passTogether(progress(), parts, work),
@@ -108,14 +105,12 @@ export function createEventConsumer(
       return 0;
     },
   });
-  return {
+  const consumer: EventConsumer = {
     start: () => {
       supervisor.start();
       comparer.start();
     },
     joined: supervisor.joined,
-    settled: settlements.settled,
-    isRunning: supervisor.isRunning,
     isAlive: supervisor.isAlive,
     stop: async (timeoutMs) => {
       stopping.abort();
@@ -124,4 +119,5 @@ export function createEventConsumer(
       await producer.stop();
     },
   };
+  return consumer;
 }

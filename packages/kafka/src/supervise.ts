@@ -12,6 +12,11 @@ import type { OffsetCommits } from './offset-commits.ts';
 import type { ConsumerControl } from './progress.ts';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 
+/**
+ * A consumer gives up after so many crashes in a row, with the brokers in reach and no event settled between them.
+ */
+const MOST_CRASHES = 5;
+
 export interface SuperviseOptions {
   kafka: KafkaClient;
   groupId: string;
@@ -27,11 +32,6 @@ export interface SuperviseOptions {
   onAssigned?: () => void;
   /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
   onFatal: (error: Error) => void;
-  /**
-   * The consumer gives up after this many crashes in a row, with the brokers in reach and no event
-   * settled between them.
-   */
-  maxCrashes?: number;
 }
 
 export interface Supervisor {
@@ -39,7 +39,6 @@ export interface Supervisor {
   start: () => void;
   /** Resolves when the group has given this process its partitions for the first time. */
   joined: Promise<void>;
-  isRunning: () => boolean;
   /** False once it has given up for good. For the liveness check: no outage of Kafka or a store makes it false. */
   isAlive: () => boolean;
   /** Call it when something was settled: earlier crashes are forgotten. */
@@ -55,7 +54,7 @@ export interface Supervisor {
 export function createSupervisor(options: SuperviseOptions): Supervisor {
   const { kafka, groupId, signals, cursors } = options;
   const stop = new AbortController();
-  const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: performance.now() };
+  const state = { crashes: 0, alive: true, started: false, lastSignAt: performance.now() };
   const fatal = (error: Error) => {
     if (!state.alive || stop.signal.aborted) return;
     state.alive = false;
@@ -64,14 +63,13 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   };
   const consumer = createConsumer(options, async (error) => {
     if (!isOutage(error)) state.crashes += 1;
-    return state.crashes < (options.maxCrashes ?? 5);
+    return state.crashes < MOST_CRASHES;
   });
   const commits = gatherCommits(consumer, kafka.logger);
   let watchdog: NodeJS.Timeout | undefined;
   const starts = createStarts(consumer, options, stop.signal, state);
   const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
   consumer.on('consumer.group_join', ({ payload }) => {
-    state.joined = true;
     cursors.assigned(payload.memberAssignment);
     signals.joined(withoutPrefix(options, payload.memberAssignment));
     options.onAssigned?.();
@@ -79,7 +77,6 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   });
   consumer.on('consumer.crash', ({ payload }) => {
     signals.crashed();
-    state.joined = false;
     cursors.assigned({});
     if (payload.restart) return;
     if (isLostBroker(payload.error)) starts.beginAgain();
@@ -92,7 +89,6 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
       starts.begin();
     },
     joined,
-    isRunning: () => state.joined && state.alive,
     isAlive: () => state.alive,
     progressed: () => {
       state.crashes = 0;

@@ -9,6 +9,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { useBatchConsumers } from './support/batch-consumers.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 const metrics = testMetrics();
 const { client, producer, start } = useBatchConsumers();
@@ -37,7 +38,7 @@ test('events arrive in chunks, in order, each once', async () => {
   const { versions, state, handle } = store();
   await publish(upTo(100));
   const consumer = start(handle, { chunkSize: 30 });
-  await consumer.settled('id-100');
+  await untilSettled(consumer, 'id-100');
   expect(versions).toEqual(upTo(100));
   expect(state.calls).toBe(4);
 });
@@ -58,7 +59,7 @@ test('binary events are read from their bytes, and count in chunks for as much a
     async (events) => void sizes.push(events.flatMap((event) => (isEvent(weighed, event) ? [event.data] : []))),
     { chunkSize: 10, definitions: [weighed] },
   );
-  expect(await consumer.settled('w-6')).toBe('handled');
+  expect(await untilSettled(consumer, 'w-6')).toBe('handled');
   expect(sizes).toEqual([[4, 4, 1], [200], [3, 7], [1]]);
 });
 
@@ -69,8 +70,8 @@ test('a refused event is put aside alone and the others of its batch are stored 
   await producer().publishRaw([{ topic, key: 'a', value: 'no event' }]);
   await publish([7]);
   const consumer = start(handle);
-  await consumer.settled('id-7');
-  expect(await consumer.settled('id-3')).toBe('dead-lettered');
+  await untilSettled(consumer, 'id-7');
+  expect(await untilSettled(consumer, 'id-3')).toBe('dead-lettered');
   expect(versions).toEqual([1, 2, 4, 5, 6, 7]);
   const letters = await listDlq(client(), topic);
   expect(letters.map(({ reason }) => reason).sort()).toEqual(['handler_failed', 'not_an_event']);
@@ -80,7 +81,7 @@ test('while the store is away nothing is lost, put aside or committed, and a lat
   const { versions, state, handle } = store();
   await publish(upTo(20));
   const first = start(handle, { chunkSize: 10 });
-  await first.settled('id-20');
+  await untilSettled(first, 'id-20');
   state.away = true;
   await publish([21, 22]);
   const calls = state.calls;
@@ -88,7 +89,7 @@ test('while the store is away nothing is lost, put aside or committed, and a lat
   await first.stop();
   state.away = false;
   const second = start(handle);
-  await second.settled('id-22');
+  await untilSettled(second, 'id-22');
   expect(versions).toEqual(upTo(22));
   expect(await listDlq(client(), topic)).toEqual([]);
 });
@@ -100,7 +101,7 @@ test('a batch that the database takes too long for is stored in parts, and none 
     if (events.length > 2) throw statementTimeout();
     await handle(events, meta);
   });
-  await consumer.settled('id-10');
+  await untilSettled(consumer, 'id-10');
   expect(versions).toEqual(upTo(10));
   expect(await listDlq(client(), topic)).toEqual([]);
 });
@@ -122,7 +123,7 @@ test.each([
   await until(async () => Number(await blocked()) >= before + 3);
   expect(versions).toEqual([]);
   isFaulty = false;
-  await consumer.settled('id-4');
+  await untilSettled(consumer, 'id-4');
   expect(versions).toEqual(upTo(4));
   expect(await listDlq(client(), topic)).toEqual([]);
 });

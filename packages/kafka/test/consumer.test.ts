@@ -22,6 +22,7 @@ import { until } from '@vision/shared/testing/until';
 import { changed, thingChanged, topic } from './support/events.ts';
 import { createGate } from './support/gate.ts';
 import { readTopic } from './support/read-topic.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 type Thing = { thing: string; version: number };
 
@@ -73,7 +74,7 @@ test('an event reaches its handler with its data, key and attributes, once', asy
   const seen: unknown[] = [];
   const consumer = start(async (event, meta) => void seen.push({ event, meta }));
   const id = await publish('a', 1);
-  expect(await consumer.settled(id)).toBe('handled');
+  expect(await untilSettled(consumer, id)).toBe('handled');
   expect(seen).toEqual([
     {
       event: {
@@ -103,7 +104,7 @@ test('events of one key are handled in their order', async () => {
   const ids = await Promise.all([publish('a', 1)]);
   await producer.publish([2, 3, 4, 5].map((version) => ({ ...changed('a', version), id: `id-${version}` })));
   ids.push('id-5');
-  for (const id of ids) await consumer.settled(id);
+  for (const id of ids) await untilSettled(consumer, id);
   expect(seen).toEqual([1, 2, 3, 4, 5]);
 });
 
@@ -117,16 +118,16 @@ test('an event whose handling was cut off before the commit comes again to the n
   await until(() => tries > 0);
   await first.stop();
   const second = start(async () => undefined);
-  expect(await second.settled(id)).toBe('handled');
+  expect(await untilSettled(second, id)).toBe('handled');
 });
 
 test('an event that was handled does not come again to the next process', async () => {
   const first = start(async () => undefined);
-  await first.settled(await publish('a', 1));
+  await untilSettled(first, await publish('a', 1));
   await first.stop();
   const seen: number[] = [];
   const second = start(async ({ data }) => void seen.push(data.version));
-  await second.settled(await publish('a', 2));
+  await untilSettled(second, await publish('a', 2));
   expect(seen).toEqual([2]);
 });
 
@@ -149,9 +150,9 @@ test('what is no event, no JSON or breaks the schema goes to the dead letter top
     },
     { topic, key: 'a', value: '{"thing":"a","version":9}', headers: { ...headers, ce_id: 'good' }, partition },
   ]);
-  expect(await consumer.settled('good')).toBe('handled');
-  expect(await consumer.settled('wrong')).toBe('dead-lettered');
-  expect(await consumer.settled('unknown')).toBe('skipped');
+  expect(await untilSettled(consumer, 'good')).toBe('handled');
+  expect(await untilSettled(consumer, 'wrong')).toBe('dead-lettered');
+  expect(await untilSettled(consumer, 'unknown')).toBe('skipped');
   expect(seen).toEqual([9]);
   const letters = await readTopic(kafka.client, dlqTopic(topic), 4);
   expect(letters.map((letter) => letter.headers['dlq_reason'])).toEqual([
@@ -181,7 +182,7 @@ test('an outage is waited out for longer than any number of tries, and nothing i
   await until(() => tries >= 4);
   expect(consumer.isAlive()).toBe(true);
   outage = false;
-  expect(await consumer.settled(id)).toBe('handled');
+  expect(await untilSettled(consumer, id)).toBe('handled');
   expect(await listDlq(kafka.client, topic)).toEqual([]);
 });
 
@@ -196,7 +197,7 @@ test('an event whose handler keeps failing is tried, put aside, listed, and repl
     { how: { maxAttempts: 3 } },
   );
   const id = await publish('a', 1);
-  expect(await consumer.settled(id)).toBe('dead-lettered');
+  expect(await untilSettled(consumer, id)).toBe('dead-lettered');
   expect(attempts).toEqual([1, 2, 3]);
   const [letter] = await listDlq(kafka.client, topic);
   expect(letter).toMatchObject({
@@ -268,7 +269,7 @@ test('an event that may not be put aside holds up its partition until it can be 
   await until(() => tries >= 4);
   expect(seen).toEqual([]);
   broken = false;
-  await consumer.settled('second');
+  await untilSettled(consumer, 'second');
   expect(seen).toEqual([1, 2]);
 });
 
@@ -284,10 +285,9 @@ test('with Kafka away at the start a consumer waits, stops when told to, and wor
   await impatient.stop();
   const patient = start(async () => undefined, { kafka: createKafka(options) });
   const id = await publish('a', 1);
-  expect(patient.isRunning()).toBe(false);
   expect(patient.isAlive()).toBe(true);
   await gate.open();
-  expect(await patient.settled(id)).toBe('handled');
+  expect(await untilSettled(patient, id)).toBe('handled');
   await patient.stop();
   await gate.close();
 });
@@ -298,7 +298,7 @@ test('a group whose place is gone goes on with the oldest record that is left, a
     write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
   });
   const first = start(async () => undefined);
-  await first.settled(await publish('a', 1));
+  await untilSettled(first, await publish('a', 1));
   await first.stop();
   await publish('a', 2);
   const last = await publish('a', 3);
@@ -312,7 +312,7 @@ test('a group whose place is gone goes on with the oldest record that is left, a
   const second = start(async () => undefined, {
     kafka: createKafka({ brokers, clientId: 'late', logger, topicPrefix }),
   });
-  expect(await second.settled(last)).toBe('handled');
+  expect(await untilSettled(second, last)).toBe('handled');
   expect(lines).toContainEqual(
     expect.objectContaining({ level: 'error', msg: 'kafka: Offset out of range, resetting to default offset' }),
   );
@@ -329,5 +329,5 @@ test('a second process takes a share of the partitions and every event is still 
   await until(() => seen.size === 40);
   await second.stop();
   const id = await publish('after', 40);
-  expect(await first.settled(id)).toBe('handled');
+  expect(await untilSettled(first, id)).toBe('handled');
 });

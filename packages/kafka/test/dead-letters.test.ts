@@ -15,6 +15,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { changed, thingChanged, topic } from './support/events.ts';
 import { until } from '@vision/shared/testing/until';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 // With the headers below a record of almost the size that a topic takes by default; the copy has more of them.
 const BYTES = 1_048_388;
@@ -59,7 +60,7 @@ async function publishTooLarge(): Promise<Buffer> {
 
 test('a record that does not fit into the dead letter topic is put aside without its value, and the next one is handled', async () => {
   const value = await publishTooLarge();
-  expect(await consumer.settled('behind')).toBe('handled');
+  expect(await untilSettled(consumer, 'behind')).toBe('handled');
   const letter = await findDeadLetter(kafka.client, topic, 'newest');
   expect(letter).toMatchObject({
     eventId: 'large',
@@ -75,7 +76,7 @@ test('a record that does not fit into the dead letter topic is put aside without
 
 test('a replay passes over a record whose value was left out', async () => {
   await publishTooLarge();
-  await consumer.settled('behind');
+  await untilSettled(consumer, 'behind');
   expect(await replayDlq(kafka.client, topic)).toBe(0);
 });
 
@@ -88,6 +89,6 @@ test('a dead letter topic that was applied takes the whole record', async () => 
   await until(async () => (await applyTopics(kafka.client, smaller, { check: true })).changes.length === 0);
   expect((await applyTopics(kafka.client, smaller)).changes).toEqual([]);
   const value = await publishTooLarge();
-  expect(await consumer.settled('behind')).toBe('handled');
+  expect(await untilSettled(consumer, 'behind')).toBe('handled');
   expect((await findDeadLetter(kafka.client, topic, 'large'))?.payload.equals(value)).toBe(true);
 });

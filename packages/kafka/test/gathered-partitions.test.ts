@@ -5,6 +5,7 @@ import { isEvent } from '../src/subscription.ts';
 import { until } from '@vision/shared/testing/until';
 import { useBatchConsumers } from './support/batch-consumers.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 const PARTITIONS = 24;
 const THINGS = Array.from({ length: 200 }, (_, at) => `thing-${at}`);
@@ -92,7 +93,7 @@ test('an event that is refused goes alone, and those that came with it are store
   await warmUp();
   world.refuses.add('thing-7');
   await publish(2);
-  expect(await consumer.settled('thing-7/2')).toBe('dead-lettered');
+  expect(await untilSettled(consumer, 'thing-7/2')).toBe('dead-lettered');
   await allStored(THINGS.length - 1);
   await publish(3, ['thing-8']);
   await allStored(THINGS.length);

@@ -15,6 +15,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { changed, thingChanged, topic } from './support/events.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 // An election has lost records, and the log has grown past the position since.
 const metrics = testMetrics();
@@ -98,7 +99,7 @@ test('a consumer handles what stands below its position now, with an alarm', asy
     return consumer;
   };
   const first = start();
-  await first.settled(`id-${END}`);
+  await untilSettled(first, `id-${END}`);
   await first.stop();
   expect(await row()).toEqual({ next_offset: END, leader_epoch: 0, epoch_offset: END });
   // What it had read was of an older leader than anything that the broker has now.

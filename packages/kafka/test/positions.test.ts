@@ -20,6 +20,7 @@ import { until } from '@vision/shared/testing/until';
 import { atBroker, removeRecordsBelow } from './support/at-broker.ts';
 import { effectsMigrations } from './support/effects.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 const metrics = testMetrics();
 const groupId = 'keepers';
@@ -125,10 +126,10 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('reads again what its database has lost, while it runs, and stores all of it once', async () => {
     const consumer = start();
     await publish(upTo(10));
-    await consumer.settled('id-10');
+    await untilSettled(consumer, 'id-10');
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     await publish(upTo(20, 11));
-    await consumer.settled('id-20');
+    await untilSettled(consumer, 'id-20');
     const rewinds = (await alarms('rewinds')) ?? 0;
     await failOver();
     await publish(upTo(22, 21));
@@ -149,7 +150,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('reads again what was lost twice in a row at the same place', async () => {
     const consumer = start();
     await publish(upTo(3));
-    await consumer.settled('id-3');
+    await untilSettled(consumer, 'id-3');
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     for (const last of [5, 7]) {
       await publish(upTo(last, last - 1));
@@ -165,7 +166,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     const consumer = start();
     await publish(upTo(6));
-    await consumer.settled('id-6');
+    await untilSettled(consumer, 'id-6');
     await failOver();
     await publish([7]);
     await until(async () => (await effects()).includes(7));
@@ -175,11 +176,11 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('begins where its database is, whatever the group has committed', async () => {
     await publish(upTo(12));
     const first = start();
-    await first.settled('id-6');
-    await first.settled('id-12');
+    await untilSettled(first, 'id-6');
+    await untilSettled(first, 'id-12');
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     await publish(upTo(18, 13));
-    await first.settled('id-18');
+    await untilSettled(first, 'id-18');
     await stopConsumers();
     await failOver();
     await publish([19]);
@@ -191,10 +192,10 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('reads again what was lost of a partition in which nothing new arrives', async () => {
     const consumer = start(200);
     await publish(upTo(3));
-    await consumer.settled('id-3');
+    await untilSettled(consumer, 'id-3');
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     await publish(upTo(5, 4));
-    await consumer.settled('id-5');
+    await untilSettled(consumer, 'id-5');
     await failOver();
     await until(async () => (await effects()).length === 5);
     await stopConsumers();
@@ -208,11 +209,11 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('begins where the group is when its database has no row', async () => {
     await publish(upTo(4));
     const first = start();
-    await first.settled('id-4');
+    await untilSettled(first, 'id-4');
     await stopConsumers();
     await database.db.raw('truncate effects, consumer_positions');
     await publish([5]);
-    await start().settled('id-5');
+    await untilSettled(start(), 'id-5');
     expect(await effects()).toEqual([5]);
     expect(await row()).toBe(5);
   });
@@ -220,7 +221,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('handles records again when the group is set back, and its row does not move back', async () => {
     await publish(upTo(6));
     const first = start();
-    await first.settled('id-6');
+    await untilSettled(first, 'id-6');
     await stopConsumers();
     await database.db.raw('delete from effects where version = 3');
     await atBroker(client, (admin) =>
@@ -240,10 +241,10 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('goes on with an alarm when what was lost is no longer in the topic', async () => {
     const consumer = start();
     await publish(upTo(3));
-    await consumer.settled('id-3');
+    await untilSettled(consumer, 'id-3');
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     await publish(upTo(8, 4));
-    await consumer.settled('id-8');
+    await untilSettled(consumer, 'id-8');
     const gaps = (await alarms('gaps')) ?? 0;
     await removeRecordsBelow(client, topic, '6');
     await failOver();
@@ -259,7 +260,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
 
   test('handles all of a topic that was made anew, with an alarm, and keeps its place in it', async () => {
     await publish(upTo(9));
-    await start().settled('id-9');
+    await untilSettled(start(), 'id-9');
     await stopConsumers();
     const name = client.nameOf(topic);
     await atBroker(client, async (admin) => {
@@ -270,14 +271,14 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     const gaps = (await alarms('gaps')) ?? 0;
     await publish(upTo(13, 10));
     const second = start();
-    await second.settled('id-13');
+    await untilSettled(second, 'id-13');
     expect(await effects()).toEqual(upTo(13));
     expect(await row()).toBe(4);
     expect(await alarms('gaps')).toBe(gaps + 1);
     expect(errors()).toContain('the topic ends below the stored position: Kafka has lost its records');
     const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
     await publish([14]);
-    await second.settled('id-14');
+    await untilSettled(second, 'id-14');
     await failOver();
     await publish([15]);
     await until(async () => (await effects()).includes(15));
@@ -287,7 +288,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
   test('takes the records of an aborted transaction for no gap', async () => {
     const consumer = start();
     await publish(upTo(2));
-    await consumer.settled('id-2');
+    await untilSettled(consumer, 'id-2');
     const transactional = kafka.client.kafka.producer({ transactionalId: kafka.topicPrefix, maxInFlightRequests: 1 });
     await transactional.connect();
     const transaction = await transactional.transaction();
@@ -295,10 +296,10 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     await transaction.abort();
     await transactional.disconnect();
     await publish([3]);
-    await consumer.settled('id-3');
+    await untilSettled(consumer, 'id-3');
     await stopConsumers();
     await publish([4]);
-    await start().settled('id-4');
+    await untilSettled(start(), 'id-4');
     expect(await effects()).toEqual(upTo(4));
     expect(await row()).toBe(6);
     expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
@@ -311,13 +312,13 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     refused.add(2);
     try {
       await publish(upTo(3));
-      expect(await consumer.settled('id-3')).toBe('handled');
-      expect(await consumer.settled('id-2')).toBe('dead-lettered');
+      expect(await untilSettled(consumer, 'id-3')).toBe('handled');
+      expect(await untilSettled(consumer, 'id-2')).toBe('dead-lettered');
       await producer.publishRaw([{ topic, key: 'a', value: '{}', headers: wrong }]);
-      expect(await consumer.settled('wrong')).toBe('dead-lettered');
+      expect(await untilSettled(consumer, 'wrong')).toBe('dead-lettered');
       expect(await row()).toBe(4);
       await producer.publishRaw([{ topic, key: 'a', value: '{}', headers: skipped }]);
-      expect(await consumer.settled('skipped')).toBe('skipped');
+      expect(await untilSettled(consumer, 'skipped')).toBe('skipped');
       expect(await row()).toBe(5);
     } finally {
       refused.clear();
@@ -350,15 +351,15 @@ test('tells the handler of a batch which records it reads again', async () => {
   Object.assign(handled, { first: [], again: [] });
   const consumer = startConsumer('batch');
   await publish(upTo(4));
-  await consumer.settled('id-4');
+  await untilSettled(consumer, 'id-4');
   const failOver = await rememberTables(database.db, ['effects', 'consumer_positions']);
   await publish(upTo(8, 5));
-  await consumer.settled('id-8');
+  await untilSettled(consumer, 'id-8');
   await failOver();
   await publish([9]);
   await until(async () => (await effects()).includes(9));
   await publish([10]);
-  await consumer.settled('id-10');
+  await untilSettled(consumer, 'id-10');
   expect(handled).toEqual({ first: [...upTo(8), 9, 10], again: upTo(8, 5) });
 });
 
@@ -370,7 +371,7 @@ test('hands on records from the earliest one when its database is empty and can 
     return consumer;
   };
   await publish(upTo(4));
-  await begin().settled('id-4');
+  await untilSettled(begin(), 'id-4');
   await stopConsumers();
   await database.db.raw('truncate effects, consumer_positions');
   await removeRecordsBelow(client, topic, '1');
@@ -383,7 +384,7 @@ test('hands on records from the earliest one when its database is empty and can 
   await stopConsumers();
   await database.db.raw('truncate effects, consumer_positions');
   await publish([6]);
-  await begin({ rebuilds: true }).settled('id-6');
+  await untilSettled(begin({ rebuilds: true }), 'id-6');
   expect(await effects()).toEqual([2, 3, 4, 5, 6]);
   expect(await row()).toBe(6);
 });

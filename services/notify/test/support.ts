@@ -18,6 +18,7 @@ import { constants, readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { createService } from '../src/service.ts';
 import type { NotifyService } from '../src/service.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 export const logger = createLogger('notify-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
@@ -166,7 +167,7 @@ export async function startNotify(settings: Record<string, string> = {}, beside?
     return outgoing.map(({ id }) => id);
   };
   const settled = async (ids: Promise<string[]>) => {
-    await Promise.all((await ids).map((id) => service.consumer.settled(id)));
+    await Promise.all((await ids).map((id) => untilSettled(service.consumer, id)));
   };
   const changes = (tasks: TaskSnapshot[]) => tasks.map((data) => ({ ...taskChanged, data }));
   let isHalted = false;

@@ -16,6 +16,7 @@ import { compareCounters } from '../src/db/verification.ts';
 import { createSignals } from '../src/signals.ts';
 import { logger, startQuota } from './support.ts';
 import type { TestQuota } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 let quota: TestQuota;
 beforeAll(async () => {
@@ -59,7 +60,7 @@ const imageCall = (one: Reservation, facts: Partial<ImageCallSnapshot>): ImageCa
   ...facts,
 });
 
-const settled = (id: string) => quota.service.consumer.settled(id);
+const settled = (id: string) => untilSettled(quota.service.consumer, id);
 
 /** Publishes events and waits until the service has dealt with every one of them. */
 async function deliver(...events: ({ task: TaskSnapshot } | { call: ImageCallSnapshot })[]) {
@@ -222,7 +223,7 @@ test('both topics again from offset 0 leave the ledger as it is', async () => {
   try {
     await replayed.joined;
     const ends = await endOffsets();
-    await Promise.all(ends.map((id) => replayed.settled(id)));
+    await Promise.all(ends.map((id) => untilSettled(replayed, id)));
   } finally {
     await replayed.stop();
   }

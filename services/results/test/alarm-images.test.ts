@@ -7,6 +7,7 @@ import { until } from '@vision/shared/testing/until';
 import { alarmsOf, newSubject, rule, visits } from './alarm-world.ts';
 import { newTaskId, object, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 let results: TestResults;
 beforeAll(async () => {
@@ -19,7 +20,7 @@ afterAll(() => results.stop());
 async function judgedTask(facts: Parameters<typeof snapshot>[2] = { snapshots: 'tracks' }): Promise<string> {
   const [subject, id] = [newSubject(), randomUUID()];
   await results.producer.publish([{ ...ruleChanged, key: subject, source: 'notify', data: rule(subject), id }]);
-  await results.service.consumers.rules.settled(id);
+  await untilSettled(results.service.consumers.rules, id);
   // Created behind its rule, so it is judged from its first frame whenever it is folded first.
   const taskId = newTaskId();
   await results.tell(snapshot(taskId, subject, facts));
@@ -45,7 +46,7 @@ async function takeImage(taskId: string, n = 1): Promise<void> {
     bytes: 10,
   };
   await results.producer.publish([{ ...snapshotTaken, key: taskId, source: 'inference', data, id }]);
-  expect(await results.service.consumers.jobs.settled(id)).toBe('handled');
+  expect(await untilSettled(results.service.consumers.jobs, id)).toBe('handled');
 }
 
 const versionsOf = async (taskId: string) =>

@@ -11,6 +11,7 @@ import { until } from '@vision/shared/testing/until';
 import { alarmsOf, newSubject, rule, shortly, visits } from './alarm-world.ts';
 import { frame, internalTask, logger, mark, newTaskId, object, snapshot, startResults, taskIdAt } from './support.ts';
 import type { TestResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 const metrics = testMetrics();
 let results: TestResults;
@@ -27,7 +28,7 @@ async function tell(data: RuleSnapshot | object): Promise<unknown> {
   const headers = { ce_id: id, ce_type: ruleChanged.type, ce_source: 'notify', ce_specversion: '1.0' };
   const key = 'subject' in data ? data.subject : 'nobody';
   await results.producer.publishRaw([{ topic: topics.rules, key, value: JSON.stringify(data), headers }]);
-  return results.service.consumers.rules.settled(id);
+  return untilSettled(results.service.consumers.rules, id);
 }
 
 /** A task of a subject that has these rules. */

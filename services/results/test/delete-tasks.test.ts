@@ -43,6 +43,7 @@ import {
 } from './support.ts';
 import { resultTablesOfATask } from '../../../test/support/tables-of-a-task.ts';
 import type { TestResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 const HOUR_MS = 3_600_000;
 /** The database whose name images have. */
@@ -97,7 +98,7 @@ const source = (task: string, n: number) => ({
 async function deliverSource(task: string, n: number): Promise<unknown> {
   const id = randomUUID();
   await results.producer.publish([{ ...sourceChanged, key: task, source: 'inference', data: source(task, n), id }]);
-  return results.service.consumers.jobs.settled(id);
+  return untilSettled(results.service.consumers.jobs, id);
 }
 
 const ended = (task: string) => snapshot(task, 'subject-a', { version: 2, status: 'succeeded' });
@@ -189,7 +190,7 @@ test('the whole topic of frames again from offset 0 brings nothing of a deleted 
         headers: { ce_id: id, ce_type: 'test.end', ce_source: 'test', ce_specversion: '1.0' },
       })),
     );
-    await Promise.all(ends.map(({ id }) => again.settled(id)));
+    await Promise.all(ends.map(({ id }) => untilSettled(again, id)));
   } finally {
     await again.stop(10_000);
   }

@@ -18,6 +18,7 @@ import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { frame, logger, mark, newTaskId, noRules, startResults, storedFrames, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 let results: TestResults;
 let announcements: EventConsumer;
@@ -42,7 +43,7 @@ afterAll(async () => {
 
 const storedSeqs = async (taskId: string): Promise<number[]> =>
   (await storedFrames(results.database.db, taskId)).map(({ seq }) => seq);
-const settled = (id: string) => results.service.consumers.frames.settled(id);
+const settled = (id: string) => untilSettled(results.service.consumers.frames, id);
 
 test('when the mark is stored, the end of the results is told once', async () => {
   const task = newTaskId();
@@ -242,7 +243,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
         headers: { ce_id: id, ce_type: 'test.end', ce_source: 'test', ce_specversion: '1.0' },
       })),
     );
-    await Promise.all(ends.map(({ id }) => again.settled(id)));
+    await Promise.all(ends.map(({ id }) => untilSettled(again, id)));
   } finally {
     await again.stop();
   }

@@ -4,6 +4,7 @@ import { ruleChanged } from '@vision/contracts/rule-events';
 import { taskChanged } from '@vision/contracts/task-events';
 import { newSubject, rule } from './alarm-world.ts';
 import { newTaskId, snapshot, startResults, testResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 test('a database that is empty gets the tasks and rules of all records that Kafka holds', async () => {
   const [first, empty] = await Promise.all([startResults(), testResults()]);
@@ -27,7 +28,7 @@ test('a database that is empty gets the tasks and rules of all records that Kafk
     const tell = async ({ service }: typeof first, asked: ReturnType<typeof taskRecord | typeof ruleRecord>) => {
       await first.producer.publish([asked]);
       const { tasks, rules } = service.consumers;
-      return (asked.topic === taskChanged.topic ? tasks : rules).settled(asked.id);
+      return untilSettled(asked.topic === taskChanged.topic ? tasks : rules, asked.id);
     };
     await Promise.all([tell(first, taskRecord(1)), tell(first, ruleRecord('yard'))]);
     const { tasks, rules } = first.service.consumers;

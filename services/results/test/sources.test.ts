@@ -7,6 +7,7 @@ import { listDlq } from '@vision/kafka/dlq';
 import { storeSource } from '../src/use-cases/store/store-source.ts';
 import { newTaskId, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 let results: TestResults;
 
@@ -31,7 +32,7 @@ async function deliver(key: string, data: object): Promise<unknown> {
   const id = randomUUID();
   const headers = { ce_id: id, ce_type: sourceChanged.type, ce_source: 'test', ce_specversion: '1.0' };
   await results.producer.publishRaw([{ topic: topics.jobs, key, value: JSON.stringify(data), headers }]);
-  return results.service.consumers.jobs.settled(id);
+  return untilSettled(results.service.consumers.jobs, id);
 }
 
 const listed = async (taskId: string) =>

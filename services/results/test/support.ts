@@ -29,6 +29,7 @@ import { toStored } from '../src/domain/stored-objects.ts';
 import { createService } from '../src/service.ts';
 import type { ResultsService } from '../src/service.ts';
 import { createRuleBook } from '../src/use-cases/rules/rule-book.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
@@ -261,7 +262,7 @@ export async function startResults(settings: Record<string, string> = {}, lent?:
     const token = await testToken(issuer, 'results', { subject });
     return fetch(`http://127.0.0.1:${service.port}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
   };
-  const settled = (id: string) => service.consumers.frames.settled(id);
+  const settled = (id: string) => untilSettled(service.consumers.frames, id);
   return {
     database,
     kafka,
@@ -292,7 +293,7 @@ export async function startResults(settings: Record<string, string> = {}, lent?:
     tell: async (task) => {
       const id = randomUUID();
       await producer.publish([{ ...taskChanged, key: task.task_id, source: 'tasks', data: task, id }]);
-      return service.consumers.tasks.settled(id);
+      return untilSettled(service.consumers.tasks, id);
     },
     stop: async () => {
       await producer.stop();

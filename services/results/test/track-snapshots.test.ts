@@ -18,6 +18,7 @@ import { sweepSegmentObjects } from '../src/use-cases/retain/sweep-segment-objec
 import { sweepAllTrackSnapshots } from '../src/use-cases/retain/sweep-track-snapshots.ts';
 import { frame, logger, mark, newTaskId, object, snapshot, startResults, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
+import { untilSettled } from '@vision/kafka/testing/settled';
 
 const WRITER = randomUUID();
 const own = `track-snapshots/of-${WRITER}/`;
@@ -84,7 +85,7 @@ const taken = (task: string, n: number, objectKey: string): SnapshotTakenData =>
 async function publish(data: SnapshotTakenData) {
   const id = randomUUID();
   await results.producer.publish([{ ...snapshotTaken, key: data.job_id, source: 'inference', data, id }]);
-  return results.service.consumers.jobs.settled(id);
+  return untilSettled(results.service.consumers.jobs, id);
 }
 
 /** Stores an image and tells of it. */

@@ -1,5 +1,5 @@
-import { createBatches } from '@vision/shared/async/batches';
-import type { Batches } from '@vision/shared/async/batches';
+import { createBatches } from './batches.ts';
+import type { Batches } from './batches.ts';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { appendToLog } from '../../db/event-log.ts';
 import { endDelivery, postponeDelivery } from '../../db/webhook-deliveries.ts';

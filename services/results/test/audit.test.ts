@@ -124,6 +124,21 @@ test('of a task with two attempts the end mark is compared with the frames of it
   expect(await named(whole)).toEqual([]);
 });
 
+test('frames of an earlier attempt that were published and never came are told, although no end mark speaks of them', async () => {
+  const [whole, torn] = [newTaskId(), newTaskId()];
+  const own = { count: 2, first_seq: 2, last_seq: 3 };
+  for (const task of [whole, torn]) {
+    const first = task === whole ? [frame(task, 0), frame(task, 1)] : [];
+    const second = [2, 3].map((seq) => frame(task, seq, { attempt: 2 }));
+    await results.deliver([...first, ...second, mark(task, { attempt: 2, attempt_frames: own })]);
+    const facts = { version: 3, status: 'stopped', ended_at: new Date().toISOString() } as const;
+    await results.tell(snapshot(task, 'subject-a', { ...facts, frames_published: 4 }));
+  }
+  await until(async () => (await named(torn)).length === 1);
+  expect(await named(torn)).toMatchObject([{ details: { published: 4, counted: 2, frames: 2 } }]);
+  expect(await named(whole)).toEqual([]);
+});
+
 test('frames of a job whose task does not exist are told until its end mark comes', async () => {
   const [lost, known] = [newTaskId(), newTaskId()];
   results.tasks.answers.set('/internal/v1/known-tasks', { status: 200, body: { task_ids: [known] } });

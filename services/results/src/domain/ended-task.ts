@@ -29,10 +29,11 @@ export interface EndedTask {
 
 /**
  * Whether frames of an ended task are missing: its frames, stored or only published, have no end mark, are others than
- * were counted, or are not those that the end mark speaks of.
+ * were counted, fewer than were published, or are not those that the end mark speaks of.
  */
 export function isIncomplete(task: EndedTask, { frames, attempt }: FramesOfTask): boolean {
-  if (frames !== task.stored) return true;
+  // An end mark counts the frames of its own attempt; what the backend published is of all attempts.
+  if (frames !== task.stored || (task.published ?? 0) > task.stored) return true;
   if (!task.hasEndMark && (task.published ?? task.stored) > 0) return true;
   return task.marked !== null && task.marked.count > 0 && isShortOf(attempt, task.marked);
 }

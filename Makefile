@@ -9,7 +9,7 @@ WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: fresh programs dashboards images env compose-check help packages demo test up down status logs restart clean infra camera
 .PHONY: rehearse-restore
-.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
+.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults recovery rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ beside: packages ## run the last release beside this code, each half old once, t
 
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
 	@$(TEST) rotate
+
+recovery: packages ## how long callers see failures when connections to a store die without a reset: ONLY=store,store
+	@$(NODE) test/recovery/run.ts
 
 rehearse-restore: packages ## restore each database alone, to an older and to an empty copy, and all at once; the bucket has to keep what it held: ONLY=service,service or ONLY=all
 	@$(NODE) test/restore/run.ts

@@ -105,6 +105,7 @@ export default tseslint.config(
       'test/faults/**',
       'test/fresh/**',
       'test/fuzz/**',
+      'test/recovery/**',
       'test/rotation/**',
       'test/simulation/**',
     ],

@@ -31,6 +31,7 @@ export const suites: readonly Suite[] = [
     needsRoot: true,
   },
   { name: 'rotate', command: 'make rotate', limitMinutes: 45 },
+  { name: 'recovery', command: 'make recovery', limitMinutes: 15 },
   { name: 'rehearse-restore', command: 'make rehearse-restore', limitMinutes: 30 },
   { name: 'python-client', command: 'make python-client', limitMinutes: 15 },
   { name: 'browser', command: 'make browser', limitMinutes: 15 },

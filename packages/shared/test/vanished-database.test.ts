@@ -122,7 +122,7 @@ test('the server frees the locks of a session within seconds when its process va
 });
 
 test('the status of a process finds dead connections of its pool behind one that answers', async () => {
-  const mixed = createDb({ url: proxyUrl(), poolMax: POOL, applicationName: 'mixed', statementTimeoutMs: 1_000 });
+  const mixed = createDb({ url: proxyUrl(), poolMax: POOL, applicationName: 'mixed', statementTimeoutMs: 3_000 });
   const { pool } = mixed.client as {
     pool: { acquire: () => { promise: Promise<object> }; release: (connection: object) => void };
   };

@@ -3,6 +3,26 @@ import type { DeliberateFault } from './deliberate-fault.ts';
 /** What outlives an outage of the database, and what it must not be taken for. */
 export const outageFaults: DeliberateFault[] = [
   {
+    says: 'A free connection is used although its peer has owed another one an answer for long',
+    file: 'packages/shared/src/db/connection-trust.ts',
+    find: '      noteOverdue();\n',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/src/db/connection-trust.test.ts',
+      test: 'replaces them as soon as a statement is overdue, before it is given up',
+    },
+  },
+  {
+    says: 'Frames of an earlier attempt that Kafka took and lost are in no audit',
+    file: 'services/results/src/domain/ended-task.ts',
+    find: ' || (task.published ?? 0) > task.stored',
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/audit.test.ts',
+      test: 'frames of an earlier attempt that were published and never came are told',
+    },
+  },
+  {
     says: 'After an outage that was longer than their leases, creates that go on are taken for dead',
     file: 'services/tasks/src/db/dead-drafts.ts',
     find: `'due.status = any(?) and (select may_take_over())', [statuses])`,

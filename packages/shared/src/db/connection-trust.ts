@@ -4,6 +4,8 @@ import { DatabaseError } from 'pg';
 interface Known {
   openedAt: number;
   answeredAt: number;
+  /** When the statement was sent that is not answered yet. */
+  sentAt?: number | undefined;
   /** Why it is not used again. */
   failure?: Error;
 }
@@ -19,6 +21,8 @@ export interface ConnectionTrust {
   noteOpened: (connection: object) => void;
   /** A new connection led to a server that takes no writes, or did not answer. */
   noteUseless: () => void;
+  /** A statement is sent on it. */
+  noteSent: (connection: object) => void;
   noteAnswer: (connection: object) => void;
   /** Looks at what a statement failed with, which was sent at `sentAt` (`performance.now()`). */
   noteFailure: (connection: object, error: unknown, sentAt: number) => void;
@@ -33,13 +37,42 @@ const PERIOD_MS = 10_000;
 /** Of PostgreSQL: the server takes no writes. */
 const READ_ONLY = '25006';
 
-export function createConnectionTrust(poolMax: number, now: () => number = () => performance.now()): ConnectionTrust {
+/** So much later than the server should have ended a statement its answer is overdue. */
+const OVERDUE_MS = 500;
+
+interface TrustOptions {
+  poolMax: number;
+  /** After this the server ends a statement and says so; 0: never. */
+  statementTimeoutMs: number;
+  now?: () => number;
+}
+
+export function createConnectionTrust(options: TrustOptions): ConnectionTrust {
+  const { poolMax, statementTimeoutMs, now = () => performance.now() } = options;
+  const answerMs = statementTimeoutMs > 0 ? statementTimeoutMs : Infinity;
   const connections = new WeakMap<object, Known>();
+  const waiting = new Set<Known>();
   let uselessAt: number[] = [];
-  // Connections that answered last before this instant may have lost the same peer.
-  let answeredSince = -Infinity;
-  // Connections that were opened before this instant may lead to the same standby.
-  let openedSince = -Infinity;
+  // Connections that answered last, or were opened, before these instants may have lost the same peer, or lead to the
+  // same standby.
+  let [answeredSince, openedSince] = [-Infinity, -Infinity];
+
+  const noteAnswered = (known: Known) => {
+    known.answeredAt = now();
+    known.sentAt = undefined;
+    waiting.delete(known);
+  };
+  /**
+   * What answered before the lost statement was sent may have lost the same peer; so may what answered until the server
+   * should have ended that statement, as a peer that was there then would have said so.
+   */
+  const noteSilence = (sentAt: number) => {
+    const dueAt = sentAt + answerMs;
+    answeredSince = Math.max(answeredSince, now() >= dueAt ? dueAt : sentAt);
+  };
+  const noteOverdue = () => {
+    for (const { sentAt = Infinity } of waiting) if (now() >= sentAt + answerMs + OVERDUE_MS) noteSilence(sentAt);
+  };
 
   return {
     checkMayOpen: () => {
@@ -52,26 +85,32 @@ export function createConnectionTrust(poolMax: number, now: () => number = () =>
     noteUseless: () => {
       uselessAt = [...uselessAt, now()].slice(-poolMax);
     },
+    noteSent: (connection) => {
+      const known = connections.get(connection);
+      if (!known) return;
+      known.sentAt = now();
+      waiting.add(known);
+    },
     noteAnswer: (connection) => {
       const known = connections.get(connection);
-      if (known) known.answeredAt = now();
+      if (known) noteAnswered(known);
     },
     noteFailure: (connection, error, sentAt) => {
       const known = connections.get(connection);
       if (!known || known.failure) return;
       const state = stateOf(error);
-      if (state !== undefined && state !== READ_ONLY) {
-        known.answeredAt = now();
-        return;
-      }
+      if (state !== undefined) noteAnswered(known);
+      if (state !== undefined && state !== READ_ONLY) return;
+      waiting.delete(known);
       known.failure = error instanceof Error ? error : new Error(String(error));
       if (state === READ_ONLY) openedSince = now();
-      else answeredSince = Math.max(answeredSince, sentAt);
+      else noteSilence(sentAt);
     },
     failureOf: (connection) => connections.get(connection)?.failure,
     isTrusted: (connection) => {
       const known = connections.get(connection);
       if (!known) return true;
+      noteOverdue();
       return !known.failure && known.answeredAt >= answeredSince && known.openedAt >= openedSince;
     },
   };

@@ -51,7 +51,7 @@ export function createDb(options: DbOptions): Knex {
       lock_timeout: options.lockTimeoutMs ?? 3_000,
       connectionTimeoutMillis: acquireTimeoutMs,
       // The client gives up a little after the server should have: covers a peer that vanished without a reset.
-      ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
+      ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 3_000 } : {}),
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       types: { getTypeParser: typeParser },

@@ -13,7 +13,10 @@ const trustOf = new WeakMap<object, ConnectionTrust>();
  * answer, or that leads to a server which takes no writes, is never used again.
  */
 export class MeasuredClient extends PostgresClient {
-  readonly #trust = createConnectionTrust(this.config.pool?.max ?? 10);
+  readonly #trust = createConnectionTrust({
+    poolMax: this.config.pool?.max ?? 10,
+    statementTimeoutMs: limitOf(this.config.connection) ?? 0,
+  });
 
   override acquireConnection(): Promise<unknown> {
     // One that is free is taken at once.
@@ -50,7 +53,7 @@ export class MeasuredClient extends PostgresClient {
     // A transaction would wait once more for the answer to its rollback.
     const failure = trust?.failureOf(connection);
     if (failure) throw failure;
-    const { statement_timeout: limit } = Object(this.config.connection) as { statement_timeout?: number };
+    const limit = limitOf(this.config.connection);
     const call = {
       ...POSTGRES,
       operation: verbOf(sql),
@@ -64,6 +67,7 @@ export class MeasuredClient extends PostgresClient {
 
 async function watched<T>(connection: object, trust: ConnectionTrust | undefined, run: () => Promise<T>): Promise<T> {
   const sentAt = performance.now();
+  trust?.noteSent(connection);
   try {
     const answer = await run();
     trust?.noteAnswer(connection);
@@ -84,6 +88,9 @@ export async function refuseReadOnly(connection: RawConnection): Promise<void> {
     throw error;
   }
 }
+
+/** After which the server ends a statement, in milliseconds; 0: never. */
+const limitOf = (connection: unknown) => (Object(connection) as { statement_timeout?: number }).statement_timeout;
 
 const POSTGRES = { upstream: 'postgres', isPartOfTrace: true } as const;
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createGatherer, createRoom } from './gathered-chunks.ts';
 import type { Part } from './gathered-chunks.ts';
 
@@ -43,6 +43,22 @@ test('a transaction holds so much at most, and a part that is more by itself goe
   await Promise.all([pass(part(0, 4)), pass(part(1, 5)), pass(part(2, 3)), pass(part(3, 30)), pass(part(4, 2))]);
   expect(together).toEqual([[0, 1]]);
   expect(alone).toEqual([2, 3, 4]);
+});
+
+test('a part that is more than half a transaction by itself waits for no others, as a backlog is made of such', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  try {
+    const { pass, alone } = world({ most: 10 });
+    const small = pass(part(0, 4));
+    expect(jest.getTimerCount()).toBe(1);
+    await pass(part(1, 6));
+    await small;
+    expect(jest.getTimerCount()).toBe(0);
+    await pass(part(2, 6));
+    expect(alone).toEqual([2]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test.each([

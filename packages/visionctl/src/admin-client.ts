@@ -55,11 +55,11 @@ async function send(settings: Settings, { method, path, json }: AdminCall): Prom
 }
 
 function explain(reply: CallReply): string {
-  const said = bodyAs(problem, reply);
-  if (!said) return `The answer was ${reply.status}.`;
+  const refusal = bodyAs(problem, reply);
+  if (!refusal) return `The answer was ${reply.status}.`;
   if (reply.status === 401) return 'ADMIN_TOKEN is not the token of this gateway (401).';
-  const facts = `${reply.status}, ${String(said.details['reason'])}, trace ${said.trace_id}`;
+  const facts = `${reply.status}, ${String(refusal.details['reason'])}, trace ${refusal.trace_id}`;
   // What the sentence of such an answer says is for callers, who know of no parts.
   if (reply.status === 503) return `It could not be done now (${facts}). "visionctl doctor" says what is away.`;
-  return `${said.detail} (${facts})`;
+  return `${refusal.detail} (${facts})`;
 }

@@ -74,10 +74,10 @@ function ofTimeouts(from: string, { timeouts = [] }: ServiceStatus): Finding[] {
 
 /** A service that publishes, and of which no process says that it is the one that does. */
 function withoutPublisher(processes: ReplicaStatus[]): Finding[] {
-  const told = processes.filter(({ status }) => status?.outbox);
-  const services = [...new Set(told.map(({ service }) => service))];
+  const withOutbox = processes.filter(({ status }) => status?.outbox);
+  const services = [...new Set(withOutbox.map(({ service }) => service))];
   return services
-    .filter((name) => !told.some(({ service, status }) => service === name && status?.outbox?.publishes))
+    .filter((name) => !withOutbox.some(({ service, status }) => service === name && status?.outbox?.publishes))
     .map((name) => withAdvice({ from: name, what: 'outbox' }, 'outbox', 'no replica that was found publishes it'));
 }
 

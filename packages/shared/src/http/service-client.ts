@@ -87,15 +87,21 @@ async function send(request: CallRequest & { upstream: Callee }): Promise<CallRe
 type Asked = Pick<Question<unknown, unknown, unknown, unknown>, 'method' | 'path' | 'refusals'>;
 
 function toError(options: ServiceClientOptions, { method, path, refusals = [] }: Asked, reply: CallReply): AppError {
-  const said = bodyAs(problem, reply);
+  const refusal = bodyAs(problem, reply);
   const kind = kindOf(reply.status);
   const isForeseen = kind === 'unavailable' || refusals.some((foreseen) => foreseen === kind);
-  if (said && kind && isForeseen) return toAppError(kind, said, reply);
+  if (refusal && kind && isForeseen) return toAppError(kind, refusal, reply);
   const { audience, logger } = options;
   if (reply.status < 500) {
     // One of the two services has a defect. The caller of the public API cannot mend it, so the answer must not
     // blame the request.
-    const facts = { upstream: { name: audience }, method, path, status: reply.status, reason: said?.details['reason'] };
+    const facts = {
+      upstream: { name: audience },
+      method,
+      path,
+      status: reply.status,
+      reason: refusal?.details['reason'],
+    };
     logger.error(facts, 'another service gave an answer that is not in the contract');
   }
   return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));
@@ -105,10 +111,10 @@ function kindOf(status: number): ErrorKind | undefined {
   return (Object.keys(statusOfKind) as ErrorKind[]).find((name) => statusOfKind[name] === status);
 }
 
-function toAppError(kind: ErrorKind, said: z.infer<typeof problem>, reply: CallReply): AppError {
-  const { reason, ...details } = said.details;
-  return new AppError(kind, said.detail, {
-    code: said.code as ErrorCode | undefined,
+function toAppError(kind: ErrorKind, refusal: z.infer<typeof problem>, reply: CallReply): AppError {
+  const { reason, ...details } = refusal.details;
+  return new AppError(kind, refusal.detail, {
+    code: refusal.code as ErrorCode | undefined,
     // Services of two releases talk to each other: the reason may be one that this release does not list.
     reason: String(reason) as Reason,
     details,

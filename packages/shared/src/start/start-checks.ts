@@ -61,8 +61,8 @@ interface Watch {
 
 async function watch(check: StartCheck, state: Watch, answered: () => void) {
   const { open, logger, intervalMs, signal } = state;
-  let said = '';
-  let saidAt = 0;
+  let reported = '';
+  let reportedAt = 0;
   let wasWrong = false;
   while (!signal.aborted) {
     const answer = await askSafely(check);
@@ -72,12 +72,12 @@ async function watch(check: StartCheck, state: Watch, answered: () => void) {
     if (!fault || state.wasReady || (check.readyWhileAway && !wasWrong)) open.delete(check.name);
     else open.set(check.name, fault.sentence);
     state.wasReady ||= open.size === 0;
-    if (fault && (fault.sentence !== said || performance.now() - saidAt > REMINDER_MS)) {
-      said = fault.sentence;
-      saidAt = performance.now();
+    if (fault && (fault.sentence !== reported || performance.now() - reportedAt > REMINDER_MS)) {
+      reported = fault.sentence;
+      reportedAt = performance.now();
       logger.error({ store: check.name, fault: fault.kind }, fault.sentence);
     }
-    if (!fault && said !== '') logger.info({ store: check.name }, 'the start check of a store passes now');
+    if (!fault && reported !== '') logger.info({ store: check.name }, 'the start check of a store passes now');
     answered();
     if (!fault) return;
     await delay(intervalMs, undefined, { signal }).catch(() => undefined);

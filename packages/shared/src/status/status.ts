@@ -60,11 +60,11 @@ export function createStatusReader(options: StatusOptions): StatusReader {
 
 async function ask(name: string, check: Check): Promise<DependencyState> {
   const began = performance.now();
-  const told = (fault?: string) => ({ name, ms: Math.round(performance.now() - began), fault });
+  const result = (fault?: string) => ({ name, ms: Math.round(performance.now() - began), fault });
   try {
-    return (await atMost(DEADLINE_MS, check())) ? told() : told(`no answer within ${DEADLINE_MS} ms`);
+    return (await atMost(DEADLINE_MS, check())) ? result() : result(`no answer within ${DEADLINE_MS} ms`);
   } catch (error) {
-    return told(faultOf(error));
+    return result(faultOf(error));
   }
 }
 

@@ -38,10 +38,10 @@ export const jobCommands: CommandGroup = {
           found.push(...page.items.filter(({ task }) => !task || hasEnded(task.status)));
           after = page.next_cursor;
         }
-        const rows = found.map(({ job: { job_id, status, ...told }, task }) => ({
+        const rows = found.map(({ job: { job_id, status, ...facts }, task }) => ({
           job_id,
           job: status,
-          ...told,
+          ...facts,
           task: task?.status ?? 'unknown',
           subject: task?.subject,
         }));
@@ -74,8 +74,8 @@ export const jobCommands: CommandGroup = {
           return admin.call(listBackendJobs.reply, { method: 'GET', path: `/admin/v1/jobs${query}` });
         });
         const rows = value.items.map(({ status, job, ...task }) => {
-          const { status: state = 'missing', ...told } = job ?? {};
-          return { ...task, task: status, job: state, ...told };
+          const { status: state = 'missing', ...facts } = job ?? {};
+          return { ...task, task: status, job: state, ...facts };
         });
         return { value, text: table(COLUMNS, rows) };
       },

@@ -25,8 +25,8 @@ export const lagCommand: Command = {
   summary: 'show the lag of consumers; exit code 1 when a service did not answer',
   run: async ({ admin, options }) => {
     const processes = await readProcesses(admin);
-    const told = oneOfEach(processes).flatMap(({ service, lag }) => lag.map((one) => ({ service, ...one })));
-    const rows = options['partitions'] === 'true' ? told : summed(told);
+    const lags = oneOfEach(processes).flatMap(({ service, lag }) => lag.map((one) => ({ service, ...one })));
+    const rows = options['partitions'] === 'true' ? lags : summed(lags);
     const silent = silentOnes(processes);
     const columns = ['service', 'group', 'topic', options['partitions'] === 'true' ? 'partition' : 'partitions', 'lag'];
     const text = [table(columns, rows), ...silent].join('\n');

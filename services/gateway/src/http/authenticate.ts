@@ -67,8 +67,8 @@ export function hideLimits(res: Response): void {
 /** Adds one limit to the RateLimit headers of the answer. */
 export function addLimit(res: Response, policy: Policy, standing: Standing): void {
   if (res.locals['hidesLimits'] === true) return;
-  const told = (res.locals['limits'] ??= []) as { policy: Policy; standing: Standing }[];
-  told.push({ policy, standing });
-  res.setHeader('RateLimit-Policy', policyHeader(told.map((entry) => entry.policy)));
-  res.setHeader('RateLimit', standingHeader(told.map((entry) => entry.standing)));
+  const limits = (res.locals['limits'] ??= []) as { policy: Policy; standing: Standing }[];
+  limits.push({ policy, standing });
+  res.setHeader('RateLimit-Policy', policyHeader(limits.map((entry) => entry.policy)));
+  res.setHeader('RateLimit', standingHeader(limits.map((entry) => entry.standing)));
 }

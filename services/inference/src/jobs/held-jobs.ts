@@ -99,9 +99,9 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
 
 async function report(db: WorkDeps['db'], held: ReadonlySet<HeldJob>, survived: Fence[]): Promise<void> {
   if (survived.length > 0) {
-    const told = [...survived];
-    await retractDeaths(db, told);
-    survived.splice(0, told.length);
+    const fences = [...survived];
+    await retractDeaths(db, fences);
+    survived.splice(0, fences.length);
   }
   for (const one of held) {
     if (one.suspectUntil === undefined || one.suspectUntil > performance.now()) continue;

@@ -11,6 +11,6 @@ const REASONS: readonly [RegExp, SourceReason][] = [
 export function reasonOfRefusal(info: AmfObject): SourceReason {
   const ex = info.get('ex');
   if (ex instanceof Map && (ex.has('redirect') || ex.get('code') === 302)) return 'redirect_refused';
-  const said = [info.get('code'), info.get('description')].filter((text) => typeof text === 'string');
-  return REASONS.find(([pattern]) => said.some((text) => pattern.test(text)))?.[1] ?? 'connection_failed';
+  const texts = [info.get('code'), info.get('description')].filter((text) => typeof text === 'string');
+  return REASONS.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1] ?? 'connection_failed';
 }

@@ -19,12 +19,12 @@ export function createJpegDepacketizer(): Depacketizer {
 
   const begin = (fields: Fields): Buffer | undefined => {
     const { rest, q } = fields;
-    const told = q >= 128 ? readTables(rest) : { tables: scaledTables(q), scan: rest };
-    if (told && q >= 128 && q < 255 && told.tables.length > 0) known.set(q, told.tables);
-    const tables = told?.tables.length ? told.tables : known.get(q);
-    if (!told || !tables) return undefined;
+    const quantization = q >= 128 ? readTables(rest) : { tables: scaledTables(q), scan: rest };
+    if (quantization && q >= 128 && q < 255 && quantization.tables.length > 0) known.set(q, quantization.tables);
+    const tables = quantization?.tables.length ? quantization.tables : known.get(q);
+    if (!quantization || !tables) return undefined;
     shape = { ...fields, tables };
-    return told.scan;
+    return quantization.scan;
   };
 
   return {

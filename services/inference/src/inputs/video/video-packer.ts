@@ -41,9 +41,9 @@ export function createNalPacker(codec: NalCodec): NalPacker {
   let isAnnounced = false;
 
   const learn = (units: readonly Buffer[]): boolean => {
-    const told = groupSets(codec, units);
-    if (told.flat().length === 0) return false;
-    sets = sets.map((kind, index) => (told[index]?.length ? told[index] : kind));
+    const newSets = groupSets(codec, units);
+    if (newSets.flat().length === 0) return false;
+    sets = sets.map((kind, index) => (newSets[index]?.length ? newSets[index] : kind));
     if (sets.flat().reduce((sum, set) => sum + set.length, 0) > MAX_SETS_BYTES) throw new SourceError('unreadable');
     isOwing = true;
     return true;

@@ -45,9 +45,9 @@ async function dispatchOne(deps: DispatchDeps, endpointKey: string): Promise<boo
   const dispatched = await inTransaction(deps.db, async (tx) => {
     const endpoint = await lockBehind(tx, endpointKey);
     if (!endpoint) return undefined;
-    const told = await dispatchTo(deps, tx, endpoint);
+    const progress = await dispatchTo(deps, tx, endpoint);
     crashPoint('notify.deliveries_made');
-    return told;
+    return progress;
   });
   if (dispatched?.missed) {
     const { host, range } = dispatched.missed;

@@ -69,20 +69,20 @@ export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
   const held = new Set<string>();
   return {
     take: async (claim, time) => {
-      const { told } = await time.spend(capacity);
-      if (told === undefined) return [];
+      const { reply } = await time.spend(capacity);
+      if (reply === undefined) return [];
       await line.stand(claim);
       held.add(claim.taskId);
-      return told.features ?? [];
+      return reply.features ?? [];
     },
     awaitRoom: async (claim, time) => {
-      const { told } = await time.spend(capacity);
-      if (told === undefined || isRoomFor(told, claim.kind)) return;
+      const { reply } = await time.spend(capacity);
+      if (reply === undefined || isRoomFor(reply, claim.kind)) return;
       await line.stand(claim);
       await giveUpPlace(db, claim.taskId);
       deps.wakeRounds();
     },
-    capacity: async () => (await capacity()).told,
+    capacity: async () => (await capacity()).reply,
     endWaits: line.endWaits,
     release: (taskId, job) => {
       if (!held.delete(taskId)) return;
@@ -145,8 +145,8 @@ function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, ca
       return undefined;
     }
   };
-  const grant = async ({ told, askedAt }: Capacity) => {
-    const places = told ? freePlaces(told, settings.placesKeptPercent) : everywhere;
+  const grant = async ({ reply, askedAt }: Capacity) => {
+    const places = reply ? freePlaces(reply, settings.placesKeptPercent) : everywhere;
     const claims = [...waiting.values()].map(({ claim }) => claim);
     const granted = await grantPlaces(db, { waiting: claims, places, askedAt, aliveMs: ALIVE_MS });
     for (const taskId of granted) waiting.get(taskId)?.end({ answer: 'granted' });

@@ -10,7 +10,7 @@ import { claimClock } from '../../db/place-claims.ts';
 /** What the backend said last about its capacity. */
 export interface Capacity {
   /** Undefined when the backend does not tell, or its answer is no capacity: then a submission tells. */
-  told: CapacityReply | undefined;
+  reply: CapacityReply | undefined;
   askedAt: string;
 }
 
@@ -34,12 +34,12 @@ export function createCapacity({ db, inference, logger, settings }: CapacityDeps
   let last: { askedAtMs: number; answer: Promise<Capacity> } | undefined;
   const ask = async (): Promise<Capacity> => {
     const askedAt = await claimClock(db);
-    const told = await inference.readCapacity(settings.questionLimitMs).catch((error: unknown) => {
+    const reply = await inference.readCapacity(settings.questionLimitMs).catch((error: unknown) => {
       if (!asUnavailable(error) || isFinal(error)) throw error;
       logger.debug({ err: error }, 'the backend cannot be asked for its capacity');
       return undefined;
     });
-    return { told, askedAt };
+    return { reply, askedAt };
   };
   return () => {
     if (last && performance.now() - last.askedAtMs <= CAPACITY_MS) return last.answer;

@@ -42,23 +42,23 @@ export async function createStreamProbe(
 ): Promise<StreamProbed> {
   assertOpen(deps, caller);
   const scene = sceneCode === undefined ? undefined : requireScene(deps, sceneCode);
-  const told = await deps.places.capacity();
+  const capacity = await deps.places.capacity();
   const { subject } = caller;
   const probed = () =>
     inProbe(deps, subject, async (time) => {
       const address = await reachStream(deps, { url }, time);
-      if (!readsStreams(told)) return { view: viewOf(undefined, 'not_supported', told), processorMs: 0 };
+      if (!readsStreams(capacity)) return { view: viewOf(undefined, 'not_supported', capacity), processorMs: 0 };
       const readMs = Math.floor(time.leftMs() - ENDING_MS);
       // A peer that took long for its handshake must not learn by the time of the answer what it named next.
       if (readMs < LEAST_READ_MS) {
         await time.holdBack();
-        return { view: viewOf(undefined, 'no_frame', told), processorMs: 0 };
+        return { view: viewOf(undefined, 'no_frame', capacity), processorMs: 0 };
       }
       const probe = requestOf(deps, { url, address, scene }, readMs);
       const { reply, processorMs } = await deps.inference.probeStream({ owner: subject, probe });
       const problem = problemOf(url, reply);
       if (problem === 'no_frame') await time.holdBack();
-      return { view: viewOf(reply, problem, told), processorMs };
+      return { view: viewOf(reply, problem, capacity), processorMs };
     });
   return deps.streamProbeLimits.run(subject, probed);
 }

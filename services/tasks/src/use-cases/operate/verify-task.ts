@@ -76,8 +76,8 @@ async function decide(deps: VerifyDeps, task: PublicTask, { outcome, who, note }
 }
 
 async function answerDecided({ db }: VerifyDeps, task: VisibleTask, { outcome }: VerifyInput): Promise<VisibleTask> {
-  const said = await findVerification(db, task.taskId);
-  if (said === moveOf[outcome]) return task;
-  if (said !== undefined) throw fail.verificationContradicts(task.status);
+  const verification = await findVerification(db, task.taskId);
+  if (verification === moveOf[outcome]) return task;
+  if (verification !== undefined) throw fail.verificationContradicts(task.status);
   throw fail.taskNotResolving(task.status);
 }

@@ -58,6 +58,14 @@ export const loopCases: Record<string, AlertCase> = {
     },
     stays: { 'a statement that took too long once': blocked('0x5 1x7') },
   },
+  VisionCompactionBehind: {
+    atMinute: 15,
+    fires: {
+      when: steady('vision_results_compaction_lag_seconds', 2_000, 20),
+      summary: 'Frames have waited for over half an hour to be moved to the object store; the database grows',
+    },
+    stays: { 'a store that was away for ten minutes': steady('vision_results_compaction_lag_seconds', 700, 20) },
+  },
   VisionFoldBehind: {
     atMinute: 15,
     fires: {

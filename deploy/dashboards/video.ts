@@ -140,6 +140,12 @@ const flow: Section = {
       { unit: 'cps' },
     ),
     lines(
+      'Frames that wait to be moved',
+      'Above half an hour: the object store is slow or away, or results needs more replicas. The database grows meanwhile.',
+      [query('longest wait', max('', 'vision_results_compaction_lag_seconds'))],
+      { unit: 's' },
+    ),
+    lines(
       'Tracks behind the stored frames',
       'Below some seconds. Above five minutes for long: results needs more replicas, or the fold of tasks fails.',
       [query('longest wait', max('', 'vision_results_fold_lag_seconds'))],

@@ -51,6 +51,12 @@ export const metrics = {
     unit: '{segment}',
     meaning: 'Times a segment was damaged, or its object was missing, when a page needed it. An alarm',
   }),
+  compactionLag: gauge('vision.results.compaction_lag', {
+    unit: 's',
+    meaning:
+      'Time since the longest waiting task was due to have its frames moved to the object store, 0 when no task is due. ' +
+      'Its frames stay in the database until then',
+  }),
   foldLag: gauge('vision.results.fold_lag', {
     unit: 's',
     meaning:

@@ -18,6 +18,7 @@ export function createSignals(logger: Logger) {
   const waits = createCounter(metrics.waits);
   const blocked = createCounter(metrics.blocked);
   const foldLag = createGauge(metrics.foldLag);
+  const compactionLag = createGauge(metrics.compactionLag);
   return {
     ...segmentSignals(logger),
     ...alarmSignals(logger),
@@ -50,6 +51,7 @@ export function createSignals(logger: Logger) {
     },
     /** Seconds that the longest waiting task has been due. */
     foldLag: (seconds: number) => foldLag.record(Math.max(0, seconds)),
+    compactionLag: (seconds: number) => compactionLag.record(Math.max(0, seconds)),
     dropBlocked: (day: string) => {
       blocked.add(1);
       logger.warn({ day }, 'a partition is in use and is dropped later');

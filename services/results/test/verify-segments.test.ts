@@ -5,6 +5,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testS3 } from '@vision/objects/testing/s3';
 import type { TestS3 } from '@vision/objects/testing/s3';
+import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
@@ -37,21 +38,31 @@ const settings = { ...testSettings, youngMs: 0 };
 const copies = () => database.db('segment_copies');
 const oldest = () => metrics.sumOf('vision.results.oldest_unverified_segment_age');
 
-/** Frames of a task that has ended, which this store was given. @returns the key of their object */
-async function compacted(into: SegmentStore): Promise<string> {
+/** Stores the frames of a task that has ended. @returns the task */
+async function keepTask(): Promise<string> {
   const { db } = database;
   const task = newTaskId();
   const frames = Array.from({ length: 50 }, (_, seq) => ({ kind: 'frame' as const, data: frame(task, seq) }));
   const keeping = { partitions: createPartitionKeeper(db, 90), settings, signals, wakeRelay: () => undefined };
   await storeFrames(keeping, [...frames, { kind: 'end', data: mark(task) }], (work) => inTransaction(db, work));
+  return task;
+}
+
+function compact(into: SegmentStore): Promise<number> {
+  const { db } = database;
   const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
   const deps = { db, ownPrefix: ownSegmentPrefix({ db }), loops, settings, signals, store: into };
-  await compactFrames(deps, new AbortController().signal);
-  const [segment] = await db('segments')
-    .where({ task_id: task })
-    .whereNotNull('object_key')
-    .pluck<string[]>('object_key');
-  return segment ?? '';
+  return compactFrames(deps, new AbortController().signal);
+}
+
+const objectsOf = (task: string) =>
+  database.db('segments').where({ task_id: task }).whereNotNull('object_key').pluck<string[]>('object_key');
+
+/** Frames of a task that has ended, which this store was given. @returns the key of their object */
+async function compacted(into: SegmentStore): Promise<string> {
+  const task = await keepTask();
+  await compact(into);
+  return (await objectsOf(task))[0] ?? '';
 }
 
 /** A round in which every copy is due. */
@@ -119,4 +130,23 @@ test('an object of an expired day is not left behind by a repair', async () => {
   };
   await verify(expiring);
   expect(await s3.objects()).not.toContain(key);
+});
+
+test('tasks are moved at once, and a gauge says how long the first of them has waited', async () => {
+  const lag = () => metrics.sumOf('vision.results.compaction_lag');
+  const tasks = [await keepTask(), await keepTask(), await keepTask()];
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  await database.db('ingests').whereIn('task_id', tasks).update({ compact_at: hourAgo });
+  const begun = new Set<string>();
+  const put: SegmentStore['put'] = async (key, body) => {
+    begun.add(key);
+    // No object is stored before those of the other tasks have been begun.
+    await until(() => begun.size === tasks.length);
+    return store.put(key, body);
+  };
+  await compact({ ...store, put });
+  for (const task of tasks) expect(await objectsOf(task)).toHaveLength(1);
+  expect(await lag()).toBeGreaterThanOrEqual(3_600);
+  await compact(store);
+  expect(await lag()).toBe(0);
 });

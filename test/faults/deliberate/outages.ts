@@ -13,6 +13,17 @@ export const outageFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A task that waits for the object store holds up the moving of all others',
+    file: 'packages/shared/src/async/task-loops.ts',
+    find: 'const outages = await Promise.all(taskIds.map((taskId) => attempt(taskId, () => step(taskId))));',
+    replace:
+      'const outages: (AppError | undefined)[] = []; for (const id of taskIds) outages.push(await attempt(id, () => step(id)));',
+    caughtBy: {
+      file: 'services/results/test/verify-segments.test.ts',
+      test: 'tasks are moved at once',
+    },
+  },
+  {
     says: 'Frames of an earlier attempt that Kafka took and lost are in no audit',
     file: 'services/results/src/domain/ended-task.ts',
     find: ' || (task.published ?? 0) > task.stored',

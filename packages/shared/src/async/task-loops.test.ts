@@ -71,6 +71,21 @@ test('an outage reaches the loop after every task had its turn, and poisons none
   expect(loops.poisoned()).toEqual([]);
 });
 
+test('steps at once wait for none of the others, and an outage of one reaches the loop after all of them', async () => {
+  const { loops, done } = startLoops();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const step = async (taskId: string) => {
+    if (taskId === 'a') await promise;
+    else resolve();
+    if (taskId === 'b') throw outage();
+    done.push(taskId);
+  };
+  await expect(loops.of('compaction').atOnce(['a', 'b', 'c'], step)).rejects.toMatchObject({
+    reason: 'object_store_unavailable',
+  });
+  expect(done.sort()).toEqual(['a', 'c']);
+});
+
 test('a statement timeout and a refusal of the object store are faults of the task, and the loop goes on', async () => {
   const { loops, faults, done, lines, run } = startLoops();
   const coded = (code: string) => Object.assign(new Error('failed'), { code });

@@ -22,6 +22,8 @@ export interface TaskLoop {
     taskIds: Iterable<string> | AsyncIterable<string>,
     step: (taskId: string) => Promise<unknown>,
   ) => Promise<void>;
+  /** The same with all steps at once. */
+  atOnce: (taskIds: readonly string[], step: (taskId: string) => Promise<unknown>) => Promise<void>;
 }
 
 export interface TaskLoops<Name extends TaskLoopName> {
@@ -110,6 +112,10 @@ function createLoop({ logger, name: loop, now }: LoopOptions, failing: Map<strin
         outage ??= interrupted;
       }
       if (outage) throw outage;
+    },
+    atOnce: async (taskIds, step) => {
+      const outages = await Promise.all(taskIds.map((taskId) => attempt(taskId, () => step(taskId))));
+      for (const outage of outages) if (outage) throw outage;
     },
   };
 }

@@ -18,14 +18,6 @@ export interface StoredFold extends Progress {
 /** Tasks that are due, in SQL that an index answers. */
 export const ANY_FOLD_DUE = 'exists (select from ingests where fold_at <= now())';
 
-/** Seconds since the longest waiting task was due; 0 when none is. */
-export async function foldLag(db: Knex): Promise<number> {
-  const { rows } = await db.raw<{ rows: [{ lag: number | null }] }>(
-    `select extract(epoch from now() - min(fold_at))::double precision as lag from ingests where fold_at <= now()`,
-  );
-  return rows[0].lag ?? 0;
-}
-
 /** Makes a task due now when frames of it are behind and no fold is planned or running. */
 export async function requestFold(db: Knex, taskId: string): Promise<void> {
   await db('ingests')

@@ -1,6 +1,6 @@
 import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { claimDue } from '../../db/claim-due.ts';
+import { claimDue, dueLag } from '../../db/claim-due.ts';
 import { makeDue, nextTasksWithRows, setCompaction } from '../../db/compaction.ts';
 import { findIngest, lockIngests } from '../../db/ingests.ts';
 import { partitionDays } from '../../db/partitions.ts';
@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 
 type CompactDeps = Pick<Deps, 'db' | 'loops' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
 
+/** Moved at once: one that waits for the object store holds up no other. Each holds some megabytes. */
 const TASKS = 4;
 /** Longer than the segments of a round take; a process that dies leaves its tasks to others after it. */
 const LEASE_MS = 300_000;
@@ -18,9 +19,10 @@ const SEGMENTS = 20;
 
 /** Moves the young frames of tasks that are due to the object store. Returns how many tasks it worked on. */
 export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Promise<number> {
+  deps.signals.compactionLag(await dueLag(deps.db, 'compact_at'));
   const taskIds = await claimDue(deps.db, 'compact_at', { limit: TASKS, leaseMs: LEASE_MS });
   // A task that fails is due again when its lease has expired.
-  await deps.loops.of('compaction').forEach(taskIds, (taskId) => compactDue(deps, taskId, signal));
+  await deps.loops.of('compaction').atOnce(taskIds, (taskId) => compactDue(deps, taskId, signal));
   return taskIds.length;
 }
 

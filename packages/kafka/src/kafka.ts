@@ -12,6 +12,7 @@ import { REAUTHENTICATE_MS } from './reauthentication.ts';
 import './failed-login.ts';
 import './idle-queue.ts';
 import './unanswered-requests.ts';
+import './zstd.ts';
 
 /** Longest wait for the answer to one request. */
 export const ANSWER_MS = 10_000;

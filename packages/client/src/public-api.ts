@@ -2149,7 +2149,7 @@ export interface components {
       items: components['schemas']['ResultFrame'][];
       /** @description Cursor of the next page; empty if no further frame is stored yet */
       next_cursor: string;
-      /** @description Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered */
+      /** @description Cursor that continues after this page, including frames not stored yet. Empty when nothing more is to come: the task has ended and all frames were delivered, or it ended 15 minutes ago. Stop then; an empty cursor starts from the first frame */
       resume_cursor: string;
     };
     /** @description Result frame of a video task */
@@ -7754,7 +7754,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Page of frames in video order */
+      /** @description Page of frames, in video order within the page */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];

@@ -87,7 +87,10 @@ function placeSignals(logger: Logger) {
     ) => {
       placeWaits.record(waitedMs / 1000, { kind, outcome });
       if (outcome === 'refused')
-        logger.info({ task_id, kind, waited_ms: Math.round(waitedMs) }, 'no capacity slot was free in time');
+        logger.info(
+          { task_id, kind, waited_ms: Math.round(waitedMs) },
+          'create refused: no capacity slot at the backend',
+        );
     },
   };
 }

@@ -2492,7 +2492,7 @@ class ResultPage(BaseModel):
     """
     resume_cursor: str
     """
-    Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered
+    Cursor that continues after this page, including frames not stored yet. Empty when nothing more is to come: the task has ended and all frames were delivered, or it ended 15 minutes ago. Stop then; an empty cursor starts from the first frame
     """
 
 

@@ -50,7 +50,7 @@ export function createDb(options: DbOptions): Knex {
       idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 10_000,
       lock_timeout: options.lockTimeoutMs ?? 3_000,
       connectionTimeoutMillis: acquireTimeoutMs,
-      // The client gives up a little after the server should have: covers a peer that vanished without a reset.
+      // The client gives up 3 s after the server should have: covers a peer that vanished without a reset.
       ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 3_000 } : {}),
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,

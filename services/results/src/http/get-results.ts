@@ -33,8 +33,9 @@ const resultPage = z
     resume_cursor: z
       .string()
       .describe(
-        'Cursor that continues after this page, including frames not stored yet; empty when the task has ended and ' +
-          'all frames were delivered',
+        'Cursor that continues after this page, including frames not stored yet. Empty when nothing more is to come: the ' +
+          'task has ended and all frames were delivered, or it ended 15 minutes ago. Stop then; an empty cursor starts ' +
+          'from the first frame',
       ),
   })
   .meta({ id: 'ResultPage' });
@@ -81,7 +82,11 @@ export const getResultsRoute = (deps: Parameters<typeof getResults>[0]) =>
       params: taskPath,
       queryDoc: documented,
       responses: {
-        200: { description: 'Page of frames in video order', schema: resultPage, example: examplePage },
+        200: {
+          description: 'Page of frames, in video order within the page',
+          schema: resultPage,
+          example: examplePage,
+        },
       },
       refusalExamples: () => [
         refusalOf(() => parseResultQuery({ limit: '0' })),

@@ -13,8 +13,8 @@ const ANSWER_MS = 60_000;
 const DESCRIBE_WAIT_MS = 3_000;
 
 /**
- * RTSP (RFC 2326): an answer to OPTIONS, and none of "not found" or "elsewhere" to DESCRIBE. No credentials are sent,
- * so 401 is fine. Redirects are refused: they lead to unchecked addresses.
+ * RTSP (RFC 2326): any answer to OPTIONS, which servers need not know, and no failure to DESCRIBE. No credentials are
+ * sent, so 401 is fine. Redirects are refused: they lead to unchecked addresses.
  */
 export async function probeRtsp(target: ProbeTarget): Promise<void> {
   const { url, signal } = target;
@@ -22,10 +22,9 @@ export async function probeRtsp(target: ProbeTarget): Promise<void> {
   await withConnection(target, async (socket) => {
     const budget = createBudget({ signal });
     const camera = createRtspConnection(socket, { credentials: undefined, answerTimeoutMs: ANSWER_MS, budget });
-    check(await statusFor(camera, 'OPTIONS', uri));
+    await statusFor(camera, 'OPTIONS', uri);
     const described = await statusInTime(camera, uri, signal);
-    if (described === 404 || described === 410) throw new ProbeError('refused');
-    if (described !== undefined) check(described);
+    if (described === 404 || described === 410 || described >= 500) throw new ProbeError('refused');
   });
 }
 
@@ -34,18 +33,14 @@ async function statusFor(camera: RtspConnection, method: string, uri: string): P
   return statusOf(await camera.request(method, uri, accept)) ?? 0;
 }
 
-function check(status: number): void {
-  if (status >= 500) throw new ProbeError('refused');
-}
-
-/** Undefined when nothing comes in time or the camera closes the connection instead. */
-async function statusInTime(camera: RtspConnection, uri: string, signal: AbortSignal): Promise<number | undefined> {
+/** 0 when nothing comes in time or the camera closes the connection instead. */
+async function statusInTime(camera: RtspConnection, uri: string, signal: AbortSignal): Promise<number> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_WAIT_MS)]);
   try {
     return await unlessAborted(patience, statusFor(camera, 'DESCRIBE', uri));
   } catch (error) {
     const isAnswer = error instanceof SourceError && error.reason !== 'connection_failed';
-    if (patience.aborted || !isAnswer) return undefined;
+    if (patience.aborted || !isAnswer) return 0;
     throw error;
   }
 }

@@ -83,6 +83,7 @@ test.each([
   ['http', 'motion JPEG', http('200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=x', '--x\r\n')],
   ['http', 'an MP4', http('206 Partial Content', Buffer.from('\0\0\0\x20ftypisom'))],
   ['rtsp', 'a camera', rtsp('200 OK', '200 OK')],
+  ['rtsp', 'a camera that does not know OPTIONS', rtsp('501 Not Implemented', '200 OK')],
   ['rtsp', 'a camera that wants credentials', rtsp('401 Unauthorized', '401 Unauthorized')],
   [
     'rtsp',
@@ -125,6 +126,7 @@ test.each([
   ['http', 'silence', () => undefined, 'timeout'],
   ['http', 'a reset', (_h: Buffer, socket: Socket) => socket.resetAndDestroy(), 'connection_lost'],
   ['rtsp', 'no such stream', rtsp('200 OK', '404 Not Found'), 'refused'],
+  ['rtsp', 'a server that fails', rtsp('500 Internal Server Error', '500 Internal Server Error'), 'refused'],
   ['rtsp', 'a redirect at OPTIONS', rtsp('302 Moved\r\nLocation: rtsp://10.0.0.1/', '200 OK'), 'redirected'],
   ['rtsp', 'a redirect at DESCRIBE', rtsp('200 OK', '301 Moved\r\nLocation: rtsp://10.0.0.1/'), 'redirected'],
   ['rtsp', 'garbage', (_h: Buffer, socket: Socket) => socket.write('SSH-2.0-x\r\n'), 'not_a_stream'],

@@ -44,7 +44,7 @@ const PATIENCE = 6;
 /**
  * Moves the next young frames of a task to the object store: the object first, then in one transaction the index and
  * the removal of the young form. Can end at any point and be repeated; readers see the young frames until the commit
- * and the segment after it, never both and never none. Returns how many frames were moved.
+ * and the segment after it. One that sees both counts each frame once. Returns how many frames were moved.
  */
 export async function compactTask(
   deps: Pick<Deps, 'db' | 'ownPrefix' | 'settings' | 'signals' | 'store'>,

@@ -13,7 +13,7 @@ type RecoverDeps = UndoDeps & Pick<Deps, 'loops'>;
 const AT_ONCE = 20;
 const LEASE_MS = 15_000;
 
-/** Undoes creates whose process died before the backend could be asked. @returns how many things it did. */
+/** Undoes creates whose process died before `submitting` was stored. @returns how many things it did. */
 export async function recoverCreates(deps: RecoverDeps): Promise<number> {
   const loop = deps.loops.of('recovery');
   let undone = 0;

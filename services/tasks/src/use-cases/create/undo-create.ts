@@ -14,13 +14,13 @@ import type { Deps, SubmitDeps, UndoDeps } from '../deps.ts';
  *
  * | it ended                                         | undone by                                | its key |
  * | ------------------------------------------------ | ---------------------------------------- | ------- |
- * | refused before the backend was asked             | undoCreate                               | free    |
- * | the process died before the backend was asked    | recoverCreates                           | free    |
+ * | refused before `submitting` was stored           | undoCreate                               | free    |
+ * | the process died before `submitting` was stored  | recoverCreates                           | free    |
  * | the backend surely did not get it                | undoSubmission, which tells the others   | free    |
  * | the process died while it was being undone       | recoverCreates                           | free    |
  * | the subject needs the units that dead ones hold  | refundDeadCreates, then recoverCreates   |         |
  * | the backend refused it: the task is `refunded`   | releaseRefunded                          | taken   |
- * | the process died while the backend was asked     | not undone: the reconciler asks about it | taken   |
+ * | the process died after `submitting` was stored   | not undone: the reconciler asks about it | taken   |
  *
  * The first write is always the row: in `undoing` it never becomes a task again. It is removed last, so that whatever
  * dies in between leaves a row that the recovery finds. What stands between may be repeated.

@@ -34,14 +34,19 @@ const row = (name: string, isTask: boolean, attempt: Attack['attempt']): Attack 
 const byRtsp = (name: string, isTask: boolean, script: (at: Elsewhere) => RtspScript) =>
   row(name, isTask, (target) => watchHostile(target, 'rtsp', (at) => scriptedRtsp(script(at))));
 
-/** What the first look sees, which asks for OPTIONS and DESCRIBE and reads no more of them than their status. */
+/** What the probe sees before a task is made: it asks for OPTIONS and DESCRIBE and reads answers as the reader does. */
 const SEEN_AT_ONCE = new Set([
   'a redirect',
   'a redirect of OPTIONS',
+  'a second answer behind a bare LF',
+  'a second answer behind a bare CR',
+  'LF in the start line',
   'a hexadecimal length',
   'two lengths',
   'a tab before the status',
   'an answer before it was asked for',
+  'an answer to nothing',
+  'an answer without a number',
   'a request to go elsewhere',
   'packets in place of an answer, without end',
 ]);

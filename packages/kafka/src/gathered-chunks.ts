@@ -61,8 +61,8 @@ export function createGatherer(options: GatherOptions): Gatherer {
       const done = Promise.withResolvers<Applied>();
       waiting.push({ part, alone, done });
       load += part.load;
-      // More than half a transaction by itself is worth one: its partition has more to come and nothing to gain from a wait.
-      if (load >= most || part.load * 2 > most) flush();
+      // Half a transaction by itself is worth one: its partition has more to come and nothing to gain from a wait.
+      if (load >= most || part.load * 2 >= most) flush();
       else timer ??= setTimeout(flush, LINGER_MS);
       return done.promise;
     },

@@ -6,6 +6,7 @@ import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { encodeFrameSegment, splitIntoFrameSegments } from '@vision/contracts/segments/frame-segment';
 import type { EventDefinition } from '@vision/contracts/envelope';
 import type { ReceivedEvent } from '@vision/kafka/subscription';
+import { decodeHeads } from '@vision/contracts/segments/head';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -110,11 +111,15 @@ async function outcome(transactions: Said[][], form: { mayBeSegments: boolean; d
     unknown
   >;
   const frames = (await storedFrames(db, task)).map(({ seq, attempt: number, objects }) => [seq, number, objects]);
+  const packed = await db('segments').where({ task_id: task }).pluck<Buffer[]>('heads');
+  const heads = packed.flatMap((each) => decodeHeads(each)).sort((a, b) => a.seq - b.seq);
   const events = await db('outbox').where({ key: task }).orderBy('id').select<{ payload: object }[]>('payload');
   const json = (value: unknown) => JSON.stringify(value).replaceAll(task, 'task');
   return {
     ingest: json(withoutDates(ingest)),
     frames: json(frames),
+    // With their times, sizes and places in the order of storing.
+    heads: json(heads),
     events: json(events.map(({ payload }) => payload)),
     counts: after.map((sum, at) => sum - (before[at] ?? 0)),
   };

@@ -164,6 +164,7 @@ const partOf = (payload: EachBatchPayload, { records, load, next, epochs }: Atte
   records: { topic: payload.batch.topic, partition: payload.batch.partition, next, epochs },
   events: records.flatMap(({ event }) => event ?? []),
   load,
+  isBehind: next < BigInt(payload.batch.highWatermark),
   heartbeat: () => payload.heartbeat(),
 });
 

@@ -45,17 +45,17 @@ test('a transaction holds so much at most, and a part that is more by itself goe
   expect(alone).toEqual([2, 3, 4]);
 });
 
-test('a part that is half a transaction by itself waits for no others, as a backlog is made of such', async () => {
+test('a part of a partition that is behind waits for no others, and takes along those that wait', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
   try {
-    const { pass, alone } = world({ most: 10 });
-    const small = pass(part(0, 4));
+    const { pass, together, alone } = world();
+    const first = pass(part(0));
     expect(jest.getTimerCount()).toBe(1);
-    await pass(part(1, 5));
-    await small;
+    await pass({ ...part(1), isBehind: true });
+    await first;
     expect(jest.getTimerCount()).toBe(0);
-    await pass(part(2, 5));
-    expect(alone).toEqual([2]);
+    await pass({ ...part(2), isBehind: true });
+    expect({ together, alone }).toEqual({ together: [[0, 1]], alone: [2] });
   } finally {
     jest.useRealTimers();
   }
@@ -72,7 +72,7 @@ test.each([
 });
 
 test('no more transactions than allowed run at once', async () => {
-  const { pass, answers } = world({ most: 3, concurrency: 2 });
+  const { pass, answers } = world({ most: 2, concurrency: 2 });
   let [running, most] = [0, 0];
   answers(async () => {
     running += 1;

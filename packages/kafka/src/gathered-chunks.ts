@@ -10,6 +10,8 @@ export interface Part {
   events: ReceivedEvent<unknown>[];
   /** What it counts for in a transaction; see `chunkSize` of the consumer. */
   load: number;
+  /** Its partition had more records when it was fetched: it is a backlog, which gains nothing from a wait. */
+  isBehind?: boolean;
   heartbeat: () => Promise<void>;
 }
 
@@ -61,8 +63,7 @@ export function createGatherer(options: GatherOptions): Gatherer {
       const done = Promise.withResolvers<Applied>();
       waiting.push({ part, alone, done });
       load += part.load;
-      // Half a transaction by itself is worth one: its partition has more to come and nothing to gain from a wait.
-      if (load >= most || part.load * 2 >= most) flush();
+      if (load >= most || part.isBehind) flush();
       else timer ??= setTimeout(flush, LINGER_MS);
       return done.promise;
     },

@@ -239,7 +239,7 @@ test('without Redis local limits hold, requests go on, and Redis is taken up aga
     expect(count(answers, 200)).toBeGreaterThanOrEqual(19);
     expect(count(answers, 200)).toBeLessThanOrEqual(20 + Math.ceil(refilled));
     expect(count(answers, 429)).toBe(60 - count(answers, 200));
-    expect(alone.log()).toContain('redis is away');
+    expect(alone.log()).toContain('redis unavailable');
     const other = await alone.newKey({ image_calls: 2 });
     const waiting: ServerResponse[] = [];
     alone.upstream.answer = (_req, res) => waiting.push(res);

@@ -129,7 +129,7 @@ const newestReport = (jobId: string) => reports.findLast(({ job_id: id }) => id 
 
 /** What the log says of times without frames. */
 const absencesOf = (jobId: string) =>
-  world.log.filter((line) => line.includes('released its capacity slot') && line.includes(jobId));
+  world.log.filter((line) => line.includes('slot released') && line.includes(jobId));
 
 /** A job whose camera gave frames and is away for so long that its slot is free. */
 async function awayJob(more: object = { give_up_after_s: 3600 }) {

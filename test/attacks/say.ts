@@ -2,7 +2,7 @@ import { refusal } from '../support/system.ts';
 import type { Answer } from '../support/system.ts';
 
 /** An answer in the words of the tables: status, code and reason. */
-export const said = (answer: Answer): string => refusal(answer).filter(Boolean).join(' ');
+export const said = (answer: Pick<Answer, 'status' | 'body'>): string => refusal(answer).filter(Boolean).join(' ');
 
 export const invalid = (reason: string) => `400 OP-TASK-REQUEST-INVALID ${reason}`;
 export const NO_KEY = '401 OP-AUTH-REQUIRED api_key_invalid';

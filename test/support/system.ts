@@ -154,10 +154,10 @@ export const jpeg = (bytes: Uint8Array): Part => ({
 });
 export const scene = (code: string): Part => ({ name: 'scene_code', value: code });
 
-export const problemOf = (answer: Answer) => answer.body as unknown as ProblemBody;
+export const problemOf = (answer: Pick<Answer, 'body'>) => answer.body as unknown as ProblemBody;
 
 /** Status, code and reason in one value, for comparisons that read like the contract. */
-export function refusal(answer: Answer): [number, string | undefined, string | undefined] {
+export function refusal(answer: Pick<Answer, 'status' | 'body'>): [number, string | undefined, string | undefined] {
   const problem = problemOf(answer) as Partial<ProblemBody>;
   return [answer.status, problem.code, problem.details?.reason];
 }

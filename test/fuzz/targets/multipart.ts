@@ -22,7 +22,8 @@ export const target: FuzzTarget = {
     const whole = await read([input]);
     const pieces = await read(piecesOf(input));
     // Of several faults another one may be seen first; what is accepted is the same.
-    if (endsOnce(input)) assert.deepEqual('read' in pieces ? pieces : undefined, 'read' in whole ? whole : undefined);
+    if (!hasOverlooked(input))
+      assert.deepEqual('read' in pieces ? pieces : undefined, 'read' in whole ? whole : undefined);
     if ('refused' in whole) return;
     const { files, values } = whole.read;
     assert.ok(files.length >= 1 && files.length <= MAX_FILES);
@@ -32,11 +33,8 @@ export const target: FuzzTarget = {
   },
 };
 
-/** busboy goes on behind the end of a form when it is in the same piece; what follows an end means nothing anyway. */
-function endsOnce(input: Buffer): boolean {
-  const end = input.indexOf('--x--');
-  return end < 0 || input.length <= end + '--x--\r\n'.length;
-}
+/** busboy overlooks a boundary one byte behind another one when both arrive in the same piece. */
+const hasOverlooked = (input: Buffer) => /--x[-\r]\r\n--x/.test(input.toString('latin1'));
 
 /** A form of that size as from a socket, within larger limits. */
 async function readLarge(form: Buffer): Promise<void> {

@@ -112,7 +112,7 @@ interface Watched {
 
 /** Tells at once what multer would only count, skip or report when the body has ended. */
 function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
-  const endless = refuseEndless(parser);
+  ignoreEpilogue(parser);
   return parser
     .on('field', (name: string | undefined, value: string, { nameTruncated, valueTruncated }: FieldInfo) => {
       const isRepeated = name !== undefined && values.has(name);
@@ -121,7 +121,6 @@ function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
       else if (name !== undefined) values.set(name, value);
     })
     .on('file', (name: string | undefined, stream: Readable, { filename }: { filename: string | undefined }) => {
-      endless.add(stream);
       // The parser tells the same error; without a listener the stream would throw it.
       stream.on('error', () => undefined);
       stream.on('limit', () => onFault(form.files.refuseTooLarge()));
@@ -134,25 +133,20 @@ function watch(parser: Writable, { form, values, onFault }: Watched): Writable {
     .on('error', (error: unknown) => onFault(refusalOfParser(form, error)));
 }
 
+interface Busboy {
+  _complete: boolean;
+  _bparser: { _cb: (...piece: unknown[]) => void };
+}
+
 /**
- * busboy goes on parsing when more than the form arrives in one chunk. A file that starts there and never ends would
- * keep the request open without an answer.
+ * What follows the end of a form is no part of it (RFC 2046, 5.1.1). busboy ignores it in the chunks that come later
+ * and parses it in the chunk of the end, so the same bytes would be answered by how they arrived.
  */
-function refuseEndless(parser: Writable): { add: (file: Readable) => void } {
-  const open = new Set<Readable>();
-  const final = parser._final.bind(parser);
-  parser._final = (done) => {
-    if ([...open].some((file) => !file.destroyed)) done(new Error('a file has no end'));
-    else final(done);
-  };
-  return {
-    add: (file) => {
-      open.add(file);
-      const push = file.push.bind(file);
-      file.push = (chunk: unknown, encoding?: BufferEncoding) => {
-        if (chunk === null) open.delete(file);
-        return push(chunk, encoding);
-      };
-    },
+function ignoreEpilogue(parser: Writable): void {
+  const busboy = parser as unknown as Busboy;
+  const search = busboy._bparser;
+  const parse = search._cb;
+  search._cb = (...piece) => {
+    if (!busboy._complete) parse(...piece);
   };
 }

@@ -6,7 +6,6 @@ import { runningPid } from '../../../deploy/local/background.ts';
 import { readSettings } from '../../../deploy/local/settings.ts';
 import { residentMiB } from '../../support/resident-memory.ts';
 import { system } from '../../support/system.ts';
-import type { Answer } from '../../support/system.ts';
 import { madeVideo } from '../../support/video.ts';
 import type { Attack, AttackGroup, Target } from '../attack.ts';
 import { finishedUpload } from '../finished-upload.ts';
@@ -30,7 +29,7 @@ const turningProbe: Attack = {
     // A look-up is two queries, and a name server that is held up is asked again.
     const host = names.add(() => ({ addresses: [camera.seen.connections === 0 ? '127.0.0.1' : inner.host] }));
     const { status, body } = await probe(await target.caller(), `http://${host}:${camera.port}/x`);
-    return `${status} ${(body['problem'] as { reason: string } | undefined)?.reason ?? said({ status, body } as Answer)}`;
+    return `${status} ${(body['problem'] as { reason: string } | undefined)?.reason ?? said({ status, body })}`;
   },
 };
 

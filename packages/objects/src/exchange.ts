@@ -11,9 +11,12 @@ import { limitWithin } from '@vision/shared/upstream/deadline';
 import { endOf, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
 import { containerKeys } from './container-identity.ts';
 import type { ContainerIdentity } from './container-identity.ts';
+import { beginUpload } from './begin-upload.ts';
+import type { NewUpload } from './begin-upload.ts';
 import { putObject } from './put-object.ts';
-import type { Send, SignedPut } from './put-object.ts';
+import type { SignedPut } from './put-object.ts';
 import { regionalEndpoint } from './regional-endpoint.ts';
+import type { Send } from './send-signed.ts';
 import type { KeySource } from './session-keys.ts';
 import { webIdentityKeys } from './web-identity.ts';
 import type { WebIdentity } from './web-identity.ts';
@@ -56,6 +59,8 @@ export interface Session {
   /** A client with the keys in force now: a session that outlives its keys asks again. */
   client: () => Promise<Client>;
   put: (request: SignedPut) => Promise<IncomingHttpHeaders>;
+  /** Begins a multipart upload and returns its id. */
+  beginUpload: (upload: NewUpload) => Promise<string>;
 }
 
 export interface Limits {
@@ -96,9 +101,11 @@ export function createConnection(options: ObjectStoreOptions): Connection {
   const sessionFor = (signal: AbortSignal, call: UpstreamCall): Session => {
     const send = sender(request, { idleMs, signal, call });
     const transport = { request: send as typeof http.request };
+    const pooled: Send = (options, onReply) => send({ ...options, agent }, onReply);
     return {
       client: async () => new Client({ ...settings, ...(await keys()), transport }),
-      put: (signedPut) => putObject((options, onReply) => send({ ...options, agent }, onReply), target, signedPut),
+      put: (signedPut) => putObject(pooled, target, signedPut),
+      beginUpload: (upload) => beginUpload(pooled, target, upload),
     };
   };
   const { hostname: host } = endpoint;

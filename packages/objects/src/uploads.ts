@@ -168,9 +168,7 @@ interface PartsRequest {
  * @throws what the stream, the signal or the client throws; the upload is then left begun.
  */
 async function putParts({ session, bucket, key, contentType, body, ended }: PartsRequest): Promise<void> {
-  const uploadId = await (
-    await session.client()
-  ).initiateNewMultipartUpload(bucket, key, { 'Content-Type': contentType });
+  const uploadId = await session.beginUpload({ key, contentType });
   // The client escapes it when it completes an upload, and nowhere else.
   const escaped = encodeURIComponent(uploadId);
   const sent: { part: number; etag: string }[] = [];

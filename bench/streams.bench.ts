@@ -114,7 +114,7 @@ async function* decoded(path: string, fit: ServedScene['detector']['frameFit']):
   const addresses = createSourceAddresses(createAddressPolicy(['127.0.0.0/8']), { deadlineMs: OPEN_MS });
   const { signal } = new AbortController();
   const input = await openLiveInput(
-    { addresses, sandbox, openTimeoutMs: OPEN_MS },
+    { addresses, sandbox, openTimeoutMs: OPEN_MS, leaveMs: OPEN_MS },
     { url, usage: {} },
     { isFirst: true, signal },
   );

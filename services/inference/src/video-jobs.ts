@@ -231,6 +231,9 @@ function reportsPoller({ sourceReports, logger }: Pick<Deps, 'sourceReports' | '
   return createPoller({ name: 'source-reports', intervalMs: REPORTS_EVERY_MS, run, logger });
 }
 
+/** A reader says goodbye within 500 ms. */
+const SOURCE_LEAVE_MS = 1500;
+
 /** The settings of video jobs by their names in the code. */
 function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
   return {
@@ -238,6 +241,7 @@ function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
     fileLookMs: config.FILE_LOOK_MS,
     fileNoFrameMs: config.FILE_NO_FRAME_MS,
     sourceOpenMs: config.SOURCE_OPEN_MS,
+    sourceLeaveMs: SOURCE_LEAVE_MS,
     live: {
       ...LIVE_DEFAULTS,
       sampling: { ...LIVE_DEFAULTS.sampling, fps: config.SAMPLE_FPS },

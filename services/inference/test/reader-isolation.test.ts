@@ -35,7 +35,11 @@ async function open(script: string, scheme = 'http'): Promise<LiveReader> {
   const addresses = createSourceAddresses(policy, { deadlineMs: 170_000 });
   const url = `${scheme}://user:canary@127.0.0.1:${camera.port}/x/y`;
   const signal = longSignal();
-  return openLiveInput({ addresses, sandbox, openTimeoutMs: 170_000 }, { url, usage: {} }, { isFirst: true, signal });
+  return openLiveInput(
+    { addresses, sandbox, openTimeoutMs: 170_000, leaveMs: 1500 },
+    { url, usage: {} },
+    { isFirst: true, signal },
+  );
 }
 
 /** What the script writes where pictures belong. */

@@ -22,8 +22,6 @@ export interface DbOptions extends DatabaseConnection {
   applicationName: string;
   /** The server ends a statement after this time; 0 = never (migrations). */
   statementTimeoutMs?: number;
-  /** The server ends a transaction that waits this long for its client. */
-  idleInTransactionTimeoutMs?: number;
   /** The server ends a statement that waits this long for a lock. */
   lockTimeoutMs?: number;
   /** Longest wait for a free connection of the pool or for a new one. */
@@ -33,6 +31,9 @@ export interface DbOptions extends DatabaseConnection {
   /** Takes the place of the client of knex: the simulation decides in one when each statement takes place. */
   client?: typeof MeasuredClient;
 }
+
+/** The server ends a transaction that waits this long for its client. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
 
 /**
  * Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the
@@ -47,7 +48,7 @@ export function createDb(options: DbOptions): Knex {
       options: clockOption(options.clockOffset),
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 10_000,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       lock_timeout: options.lockTimeoutMs ?? 3_000,
       connectionTimeoutMillis: acquireTimeoutMs,
       // The client gives up 3 s after the server should have: covers a peer that vanished without a reset.

@@ -32,7 +32,7 @@ export async function createTestDatabase(
     await server.query(`create database ${name} template ${template}`);
   });
   const url = urlOf(name);
-  const db = createDb({ url, poolMax, applicationName: name, ...patient });
+  const db = createDb({ url: patientUrl(url), poolMax, applicationName: name, ...patient });
   return {
     url,
     db,
@@ -64,10 +64,16 @@ const STALE_MS = 60 * 60_000;
 const PATIENCE_MS = 180_000;
 const patient = {
   statementTimeoutMs: PATIENCE_MS,
-  idleInTransactionTimeoutMs: PATIENCE_MS,
   lockTimeoutMs: PATIENCE_MS,
   acquireTimeoutMs: PATIENCE_MS,
 };
+
+/** An address says more than the limits of a service. */
+function patientUrl(address: string): string {
+  const url = new URL(address);
+  url.searchParams.set('idle_in_transaction_session_timeout', String(PATIENCE_MS));
+  return url.href;
+}
 
 async function ensureTemplate(server: Client, migrations: Migration[]): Promise<string> {
   const state = migrations.map(({ name, up }) => `${name}\n${up.toString()}`).join('\n');
@@ -79,7 +85,7 @@ async function ensureTemplate(server: Client, migrations: Migration[]): Promise<
       const draft = `${name}_draft`;
       await server.query(`drop database if exists ${draft} with (force)`);
       await server.query(`create database ${draft}`);
-      const db = createDb({ url: urlOf(draft), poolMax: 2, applicationName: draft, ...patient });
+      const db = createDb({ url: patientUrl(urlOf(draft)), poolMax: 2, applicationName: draft, ...patient });
       await migrate(db, migrations).finally(() => db.destroy());
       await server.query(`alter database ${draft} rename to ${name}`);
     }

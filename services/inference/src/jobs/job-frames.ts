@@ -236,7 +236,8 @@ function watchSource(
     fit: boundedFit(served.detector.frameFit, decodeMaxSide),
     snapshots: snapshots && { maxSide: snapshotMaxSide },
   };
-  const opening = { addresses, sandbox, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
+  const { sourceOpenMs: openTimeoutMs, sourceLeaveMs: leaveMs } = settings;
+  const opening = { addresses, sandbox, openTimeoutMs, leaveMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
     // It was checked when the job was created. A worker that takes the job over later resolves the name again.

@@ -40,7 +40,7 @@ export interface ReaderOptions {
   url: StreamUrl;
   openTimeoutMs: number;
   /** Time for the reader to leave, before it is killed. */
-  leaveMs?: number | undefined;
+  leaveMs: number;
   ca?: string | undefined;
   usage: StreamUsage;
   /** Called with the process group as soon as it runs, before the source is open. */
@@ -52,8 +52,6 @@ export interface ReaderOptions {
 const MAX_WAITING = 8;
 /** A source ends at its first refusals; a reader that goes on would fill the channel, which it need not read. */
 const MAX_REFUSED = 64;
-/** A reader says goodbye within 500 ms. */
-const LEAVE_MS = 1500;
 /** More handshakes than a protocol has, and the first piece of HLS; readers keep to shorter times by themselves. */
 const MOST_HANDSHAKES = 12;
 const FIRST_PIECE_MS = 120_000;
@@ -63,7 +61,7 @@ const FIRST_PIECE_MS = 120_000;
  * @throws SourceError; any error of `Sandbox.spawn`
  */
 export async function startReader(options: ReaderOptions): Promise<LiveReader> {
-  const { sandbox, connector, url, openTimeoutMs, leaveMs = LEAVE_MS, ca, usage, signal } = options;
+  const { sandbox, connector, url, openTimeoutMs, leaveMs, ca, usage, signal } = options;
   const conversation = createConversation(connector, usage);
   const reader = startReaderProcess(sandbox, (fact) => conversation.hear(reader, fact));
   if (reader.processGroup !== undefined) options.onStarted?.(reader.processGroup);

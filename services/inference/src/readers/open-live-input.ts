@@ -18,8 +18,8 @@ export interface OpenLiveDeps {
   addresses: SourceAddresses;
   sandbox: Sandbox;
   openTimeoutMs: number;
-  /** Time for the reader to leave, before it is killed; undefined: as long as a lease allows. */
-  leaveMs?: number | undefined;
+  /** Time for the reader to leave, before it is killed. */
+  leaveMs: number;
   /** Certificates to trust instead of those of Node.js. */
   ca?: string | undefined;
   /** Called with the process group of the reader as soon as it runs. */

@@ -88,6 +88,8 @@ export interface Settings {
   fileNoFrameMs: number;
   /** Longest wait for a connection to a live source, and for each answer of a handshake. */
   sourceOpenMs: number;
+  /** Time for a reader to leave, before it is killed. */
+  sourceLeaveMs: number;
   live: LiveSettings;
   /** Longest side of a frame of a live source, for every detector. */
   decodeMaxSide: number;

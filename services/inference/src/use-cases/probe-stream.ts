@@ -73,7 +73,14 @@ async function read(
   const seen = await probeLive({
     sandbox,
     open: (ended, onStarted) => {
-      const opening = { addresses: deps.addresses, sandbox, openTimeoutMs, ca, onStarted };
+      const opening = {
+        addresses: deps.addresses,
+        sandbox,
+        openTimeoutMs,
+        leaveMs: settings.sourceLeaveMs,
+        ca,
+        onStarted,
+      };
       return deps.openLiveInput(opening, source, { isFirst: true, signal: ended });
     },
     longestSide: settings.decodeMaxSide,

@@ -33,8 +33,8 @@ const steps: Step[] = [
     use: 'write_parts',
     rights: 's3:PutObject, s3:ListBucketMultipartUploads, s3:AbortMultipartUpload',
     run: async (connection, key) => {
-      await exchange(connection, { operation: 'put_parts' }, (client) =>
-        client.initiateNewMultipartUpload(connection.bucket, key, {}),
+      await exchange(connection, { operation: 'put_parts' }, (_client, session) =>
+        session.beginUpload({ key, contentType: 'text/plain' }),
       );
       await abortIncomplete(connection, key);
     },

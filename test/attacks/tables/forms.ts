@@ -80,12 +80,15 @@ export const forms: AttackGroup = {
       framing: ['Content-Encoding: gzip', 'Content-Length: 10'],
     }),
     row('no end', MALFORMED, (picture) => file(picture)),
-    row('files behind the end, the last of them without an end', '200', (picture) => [
-      ...file(picture),
-      END,
-      ...file(picture),
-      ...file(picture.subarray(0, 4_000)).slice(0, 2),
-    ]),
+    {
+      ...row('files behind the end, the last of them without an end', '201', (picture) => [
+        ...file(picture),
+        END,
+        ...file(picture),
+        ...file(picture.subarray(0, 4_000)).slice(0, 2),
+      ]),
+      charged: 1,
+    },
     row('an end in the middle of a picture', MALFORMED, (picture) => file(picture.subarray(0, 4_000)).slice(0, 2)),
     row(
       'less than its length, and a client that leaves',

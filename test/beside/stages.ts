@@ -37,12 +37,12 @@ export const stages: readonly Stage[] = [
   { name: 'first half new', runs: each((name) => (half.includes(name) ? ['today'] : ['last'])) },
   { name: 'stepped back', runs: everywhere('last') },
   { name: 'upgraded', runs: everywhere('today') },
-  { name: 'results stepped back behind new workers', runs: except({ inference: ['settled'], results: ['last'] }) },
-  { name: 'frames published in segments', runs: except({ inference: ['settled'] }) },
+  { name: 'results stepped back behind new workers', runs: except({ results: ['last'] }) },
+  { name: 'frames compressed with zstd', runs: except({ inference: ['settled'] }) },
 ];
 
-/** Both releases of results read segments, so workers publish them beside either. */
-export const publishesSegments = ({ runs }: Stage) => runs.inference.includes('settled');
+/** Both releases of results read segments, so today's workers publish them beside either. */
+export const publishesSegments = ({ runs }: Stage) => !runs.inference.includes('last');
 
 /** Stages by their names, in their order; all of them when none is named. */
 export function stagesNamed(names: readonly string[]): readonly Stage[] {

@@ -59,7 +59,7 @@ const atOnce = { SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' };
 const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
   last: { ...atOnce, PUBLISH_SEGMENTS: 'true' },
   today: atOnce,
-  settled: { ...atOnce, PUBLISH_SEGMENTS: 'true' },
+  settled: { ...atOnce, KAFKA_COMPRESSION: 'zstd' },
 };
 
 /** Where `clean` and `stopAll` find it. */

@@ -17,6 +17,12 @@ export const kafkaConfig = {
     .describe(
       'Expected topic settings as JSON: partitions, replicationFactor, minInsyncReplicas and retentionMs of default, tasks, images, results, frames, jobs, rules, alarms and deadLetters; `visionctl topics apply` applies them',
     ),
+  KAFKA_COMPRESSION: z
+    .enum(['none', 'zstd'])
+    .default('none')
+    .describe(
+      'Compression of what a service publishes; zstd needs every replica of every service to be of 0.4 or later',
+    ),
   KAFKA_TLS: flag(false).describe('Use TLS for the brokers and verify their host names'),
   KAFKA_CA_FILE: certificateFile
     .optional()
@@ -38,6 +44,7 @@ export function kafkaConnection(config: KafkaConfig): KafkaConnection {
   return {
     brokers: config.KAFKA_BROKERS,
     topicPrefix: config.TOPIC_PREFIX,
+    compression: config.KAFKA_COMPRESSION,
     tls: config.KAFKA_TLS ? tlsFromFiles({ ca, cert, key }) : undefined,
     login: loginOf(config),
   };

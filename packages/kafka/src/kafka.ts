@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import { Kafka, logLevel } from 'kafkajs';
+import { CompressionTypes, Kafka, logLevel } from 'kafkajs';
 import type { LogEntry, Mechanism, SASLOptions } from 'kafkajs';
 import type { Logger } from '@vision/shared/logger';
 import { createCounter } from '@vision/shared/telemetry/instruments';
@@ -23,6 +23,8 @@ export interface KafkaConnection {
   brokers: string[];
   /** Put before every topic and group name: lets tests and several installations share a broker. */
   topicPrefix?: string;
+  /** Of the batches that producers send; consumers read both. */
+  compression?: 'none' | 'zstd';
   /** TLS with these authorities and this certificate; no TLS when absent. */
   tls?: ConnectionOptions | undefined;
   /** SASL; none when absent. */
@@ -54,6 +56,7 @@ export interface KafkaOptions extends KafkaConnection {
  */
 export interface KafkaClient {
   kafka: Kafka;
+  compression: CompressionTypes;
   /** The name of a topic or consumer group on this broker. */
   nameOf: (name: string) => string;
   logger: Logger;
@@ -76,7 +79,8 @@ export function createKafka(options: KafkaOptions): KafkaClient {
     logCreator: () => (entry) => passOn({ logger, offsetResets }, entry),
     retry: { initialRetryTime: 300, retries: tries - 1, maxRetryTime: 30_000 },
   });
-  return { kafka, nameOf: (name) => `${topicPrefix}${name}`, logger };
+  const compression = options.compression === 'zstd' ? CompressionTypes.ZSTD : CompressionTypes.None;
+  return { kafka, compression, nameOf: (name) => `${topicPrefix}${name}`, logger };
 }
 
 const saslOf = (login: KafkaLogin): SASLOptions | Mechanism =>

@@ -94,7 +94,7 @@ interface Sender {
   stop: () => Promise<void>;
 }
 
-function createSender({ kafka, nameOf }: KafkaClient): Sender {
+function createSender({ kafka, compression, nameOf }: KafkaClient): Sender {
   const acknowledgement = createAcknowledgementCheck();
   const producer: Producer = kafka.producer({
     allowAutoTopicCreation: false,
@@ -123,7 +123,7 @@ function createSender({ kafka, nameOf }: KafkaClient): Sender {
           async () => {
             await connect();
             const topicMessages = byTopic(messages, nameOf);
-            const answer = await producer.sendBatch({ acks: -1, timeout: SEND_MS, topicMessages });
+            const answer = await producer.sendBatch({ acks: -1, timeout: SEND_MS, compression, topicMessages });
             acknowledgement.verify(topicMessages, answer);
           },
         );

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import kafkajs from 'kafkajs';
-import { toMessage } from '../src/cloud-event.ts';
+import { ConfigResourceTypes } from 'kafkajs';
 import { createConsumer } from '../src/consumer.ts';
+import { createKafka } from '../src/kafka.ts';
+import { createProducer } from '../src/producer.ts';
 import { on } from '../src/subscription.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
@@ -22,16 +23,27 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a consumer reads batches that another client compressed with zstd', async () => {
-  const events = [1, 2, 3].map((version) => ({ ...changed('a-thing', version), id: `zstd-${version}` }));
-  const other = kafka.client.kafka.producer();
-  await other.connect();
-  await other.send({
-    topic: kafka.client.nameOf(topic),
-    compression: kafkajs.CompressionTypes.ZSTD,
-    messages: events.map((event) => toMessage(event)),
-  });
-  await other.disconnect();
+/** Bytes: less than the events of the test have. */
+const LARGEST_BATCH = 5_000;
+
+async function limitBatches(bytes: number): Promise<void> {
+  const { client } = kafka;
+  const admin = client.kafka.admin();
+  await admin.connect();
+  const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }];
+  const resources = [{ type: ConfigResourceTypes.TOPIC, name: client.nameOf(topic), configEntries }];
+  await admin.alterConfigs({ validateOnly: false, resources }).finally(() => admin.disconnect());
+}
+
+test('what a producer compresses with zstd is smaller, and a consumer reads it', async () => {
+  const events = [1, 2, 3].map((version) => ({ ...changed('thing'.repeat(2_000), version), id: `zstd-${version}` }));
+  const { brokers, topicPrefix, client } = kafka;
+  const zstd = createKafka({ brokers, topicPrefix, clientId: 'zstd', logger: client.logger, compression: 'zstd' });
+  await limitBatches(LARGEST_BATCH);
+  const [plain, compressed] = [createProducer(client), createProducer(zstd)];
+  await expect(plain.publish(events)).rejects.toMatchObject({ type: 'MESSAGE_TOO_LARGE' });
+  await compressed.publish(events);
+  await Promise.all([plain.stop(), compressed.stop()]);
   const handled: number[] = [];
   const consumer = createConsumer({
     db: database.db,

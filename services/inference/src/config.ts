@@ -62,16 +62,15 @@ const videoConfig = {
   UNSENT_FRAMES_MAX_BYTES: count(128 * 1024 * 1024).describe(
     'Memory for unsent frames of all jobs of a worker while Kafka is unavailable',
   ),
-  PUBLISH_SEGMENTS: flag(false).describe(
-    'Publish frames in segments while every replica of results reads them; turn it on when an upgrade is complete',
-  ),
   SEGMENT_LINGER_MS: z.coerce
     .number()
     .int()
-    .min(10)
+    .min(0)
     .max(2_000)
     .default(250)
-    .describe('Time that a frame waits for others that are published with it, when frames are published in segments'),
+    .describe(
+      'Time that frames wait to be published together, in segments, while every replica of results reads segments; 0: each frame is published by itself',
+    ),
   SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled per second of video'),
   DECODE_MAX_SIDE: count(1280).describe('Maximum longest side of a decoded frame of a live stream, in pixels'),
   SNAPSHOT_MAX_SIDE: z.coerce
@@ -133,6 +132,8 @@ export const configSchema = z.object({
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...auditConstants,
+  /** Not read: frames travel in segments unless SEGMENT_LINGER_MS is 0. Its name warns those who still set it. */
+  PUBLISH_SEGMENTS: 'true',
   /** Not read: an image that is alone gets several threads anyway. Its name warns those who still set it. */
   DETECT_INTRA_OP_THREADS: 1,
   /** Time before the end of a lease that could not be renewed at which the worker yields the job. */

@@ -78,7 +78,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const store = createObjectStore(objectStoreOptions(config));
   const files = videoFilesOf(config, store);
   signals.workDirWatched(files.usage);
-  const readers = config.PUBLISH_SEGMENTS ? createSegmentReaders(kafka, pictures) : undefined;
+  const readers = config.SEGMENT_LINGER_MS > 0 ? createSegmentReaders(kafka, pictures) : undefined;
   const bells = { polls: createBell(), renewals: createBell() };
   const deps: Deps = {
     ...pictures,

@@ -80,8 +80,8 @@ async function everyFrameIsStored(jobId: string): Promise<void> {
 const hasty = { JOB_LEASE_MS: '12000', JOB_LEASE_MARGIN_MS: '4000' };
 
 describe.each([
-  ['single frames', {}],
-  ['segments', { PUBLISH_SEGMENTS: 'true', SEGMENT_LINGER_MS: '500' }],
+  ['single frames', { SEGMENT_LINGER_MS: '0' }],
+  ['segments', { SEGMENT_LINGER_MS: '500' }],
 ])('with %s,', (name, form) => {
   /** The results process announces that it reads segments; a test of them in which none came has shown nothing. */
   const areSegments = name === 'segments';

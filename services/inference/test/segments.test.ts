@@ -13,7 +13,7 @@ let worker: JobService;
 
 beforeAll(async () => {
   [world, camera] = await Promise.all([jobWorld(), serveVideo(street)]);
-  worker = await world.start({ PUBLISH_SEGMENTS: 'true', SEGMENT_LINGER_MS: '600', SAMPLE_FPS: '10' });
+  worker = await world.start({ SEGMENT_LINGER_MS: '600', SAMPLE_FPS: '10' });
 });
 afterAll(async () => {
   camera.close();

@@ -41,8 +41,16 @@ test.each([0, 1] as const)('without an older release process %i runs from this c
 });
 
 test('one of two workers publishes segments, whatever its release', () => {
-  const publishes = (index: 0 | 1, more = {}) =>
-    launches(index, `inference-${index + 1}`, more).env['PUBLISH_SEGMENTS'] ?? 'as by default';
-  expect([publishes(0), publishes(1)]).toEqual(['as by default', 'true']);
-  expect([publishes(0, { older }), publishes(1, { older })]).toEqual(['as by default', 'true']);
+  const publishes = (index: 0 | 1, more = {}) => {
+    const { SEGMENT_LINGER_MS: linger, PUBLISH_SEGMENTS: form } = launches(index, `inference-${index + 1}`, more).env;
+    return [linger, form];
+  };
+  expect([publishes(0), publishes(1)]).toEqual([
+    ['0', undefined],
+    [undefined, undefined],
+  ]);
+  expect([publishes(0, { older }), publishes(1, { older })]).toEqual([
+    ['0', undefined],
+    [undefined, 'true'],
+  ]);
 });

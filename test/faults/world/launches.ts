@@ -27,7 +27,7 @@ export interface LaunchesOptions {
 }
 
 /** Frames travel in both forms, and those of a job in one after the other as workers take it over. */
-const PUBLISHES_SEGMENTS = 'inference-2';
+const PUBLISHES_SINGLE_FRAMES = 'inference-1';
 
 /**
  * An image of a track is there before the event that names it, and outages that follow each other hold that up for
@@ -46,7 +46,7 @@ export function launchesOf({ settings, infrastructure, workDirOf, older, env, ne
         ...env,
         ...release?.env,
         WORK_DIR: workDirOf(name) ?? `${settings.localDir}/work/${name}`,
-        ...(name === PUBLISHES_SEGMENTS && { PUBLISH_SEGMENTS: 'true' }),
+        ...(name === PUBLISHES_SINGLE_FRAMES && { SEGMENT_LINGER_MS: '0' }),
         ...(name.startsWith('results-') && { ORPHAN_AGE_MS: EVENTS_LATE_MS }),
       },
       replica: { name, portBase, neighbours, secrets },

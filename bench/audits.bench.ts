@@ -9,6 +9,7 @@ import { createPartitionKeeper } from '../services/results/src/use-cases/retain/
 import { testSettings } from '../services/results/test/support.ts';
 import { atMost, timed } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
+import { measureSegmentAudits } from './segment-audits.ts';
 import { syntheticTaskId } from './synthetic-frames.ts';
 
 export const name = 'audits';
@@ -25,7 +26,8 @@ const logger = createLogger('bench', 'silent');
 
 /**
  * Tasks that end in one minute, audited: their counters, then every segment that is there, none of them compacted yet.
- * All statements are those of the service, under its limits; the database is on this machine.
+ * Then segments that were moved, each asked for in the object store. All statements are those of the service, under
+ * its limits; the database is on this machine.
  */
 export async function run() {
   const scratch = await scratchDatabase(migrations, 2);
@@ -55,6 +57,7 @@ export async function run() {
         },
         { name: 'rounds of the audit', value: rounds, unit: '' },
         { name: 'segments of them', value: (TASKS * FRAMES) / TOGETHER, unit: '' },
+        ...(await measureSegmentAudits(upkeep, db)),
       ],
     };
   } finally {

@@ -1,11 +1,13 @@
 import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import copyStreams from 'pg-copy-streams';
-import { frameProduced } from '@vision/contracts/frame-events';
+import { frameProduced, segmentProduced } from '@vision/contracts/frame-events';
 import type { FrameData } from '@vision/contracts/frame-events';
+import { encodeFrameSegment } from '@vision/contracts/segments/frame-segment';
 import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
+import type { OutgoingEvent } from '@vision/kafka/cloud-event';
 import { createProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
@@ -28,69 +30,132 @@ const FRAMES_A_TASK = 1_000;
 const OBJECTS = 20;
 const ROUNDS = 3;
 const TOTAL = TASKS * FRAMES_A_TASK;
+/** What a worker publishes of a stream of 5 frames a second that waits 250 ms: five frames in four segments. */
+const TOGETHER = [1, 1, 1, 2];
+
+interface Round {
+  /** Milliseconds of frames that travelled singly, and in segments. */
+  single: number;
+  segments: number;
+  singleCpu: number;
+  segmentsCpu: number;
+  plain: number;
+  tuned: number;
+}
 
 /**
- * Frames from Kafka into segments, the way the service does it, against one COPY of the same frames as rows, their text
- * prepared beforehand: into a plain table with the objects as jsonb, and into a table like the one of earlier
- * releases (text, lz4), which takes rows several times as fast. Alternating rounds; the topic is filled once.
+ * Frames from Kafka into segments, the way the service does it, as single frames and as segments, against one COPY of
+ * the same frames as rows, their text prepared beforehand: into a plain table with the objects as jsonb, and into a
+ * table like the one of earlier releases (text, lz4), which takes rows several times as fast. Alternating rounds; the
+ * topics are filled once.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const database = await scratchDatabase(migrations, 10);
-  const kafka = await testKafka({ topics: [topics.frames], partitions: 6 });
+  const [single, segments] = [await topicOf(singly), await topicOf(inSegments)];
   try {
-    await publish(kafka);
-    const rounds: { ingest: number; cpu: number; plain: number; tuned: number }[] = [];
+    const rounds: Round[] = [];
     for (let round = 0; round <= ROUNDS; round += 1) {
-      const cpu = process.cpuUsage();
-      const ingest = await ingestAll(database, kafka, round);
-      const { user, system } = process.cpuUsage(cpu);
-      const { plain, tuned } = await copyAll(database);
+      const alone = await ingestAll(database, single, round);
+      const together = await ingestAll(database, segments, round);
+      const copies = await copyAll(database);
       // The first round warms everything up.
-      if (round > 0) rounds.push({ ingest, cpu: user + system, plain, tuned });
+      if (round > 0)
+        rounds.push({
+          single: alone.ms,
+          segments: together.ms,
+          singleCpu: alone.cpu,
+          segmentsCpu: together.cpu,
+          ...copies,
+        });
     }
     return { figures: figuresOf(rounds) };
   } finally {
-    await kafka.close();
+    await Promise.all([single.kafka.close(), segments.kafka.close()]);
     await database.drop();
   }
 }
 
-function figuresOf(rounds: { ingest: number; cpu: number; plain: number; tuned: number }[]): Figure[] {
-  const middle = (of: (round: (typeof rounds)[number]) => number) => median(rounds.map(of));
+function figuresOf(rounds: Round[]): Figure[] {
+  const middle = (of: (round: Round) => number) => median(rounds.map(of));
   const rate = (ms: number) => (TOTAL * 1000) / ms;
+  const frames = `frames of ${OBJECTS} objects`;
   return [
+    { name: `${frames}, single, Kafka to Postgres`, value: middle(({ single }) => rate(single)), unit: 'frames/s' },
     {
-      name: `frames of ${OBJECTS} objects, Kafka to Postgres`,
-      value: middle(({ ingest }) => rate(ingest)),
+      name: `${frames}, in segments, Kafka to Postgres`,
+      value: middle(({ segments }) => rate(segments)),
       unit: 'frames/s',
     },
-    { name: 'CPU time of the service for a frame', value: middle(({ cpu }) => cpu / TOTAL), unit: 'us' },
+    { name: 'segments over single frames', value: middle(({ single, segments }) => single / segments), unit: 'ratio' },
+    {
+      name: 'CPU time of the service for a single frame',
+      value: middle(({ singleCpu }) => singleCpu / TOTAL),
+      unit: 'us',
+    },
+    {
+      name: 'CPU time of the service for a frame in a segment',
+      value: middle(({ segmentsCpu }) => segmentsCpu / TOTAL),
+      unit: 'us',
+    },
     { name: 'COPY, objects as jsonb', value: middle(({ plain }) => rate(plain)), unit: 'frames/s' },
     {
-      name: 'ingest over COPY',
-      value: middle(({ plain, ingest }) => plain / ingest),
+      name: 'ingest of single frames over COPY',
+      value: middle(({ plain, single }) => plain / single),
       unit: 'ratio',
       target: atLeast(0.4),
     },
     { name: "COPY into the service's own kind of table", value: middle(({ tuned }) => rate(tuned)), unit: 'frames/s' },
-    { name: 'ingest over that COPY', value: middle(({ tuned, ingest }) => tuned / ingest), unit: 'ratio' },
+    {
+      name: 'ingest of single frames over that COPY',
+      value: middle(({ tuned, single }) => tuned / single),
+      unit: 'ratio',
+    },
   ];
 }
 
-async function publish(kafka: TestKafka): Promise<void> {
-  const producer = createProducer(kafka.client);
-  const ids = Array.from({ length: TASKS }, syntheticTaskId);
-  for (let from = 0; from < FRAMES_A_TASK; from += 50) {
-    const frames = ids.flatMap((id) =>
-      Array.from({ length: 50 }, (_, index): FrameData => syntheticFrame(id, from + index, OBJECTS)),
-    );
-    await producer.publishBatch(frames.map((data) => ({ ...frameProduced, key: data.job_id, source: 'bench', data })));
-  }
-  await producer.stop();
+interface FilledTopic {
+  kafka: TestKafka;
+  records: number;
 }
 
-async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: number): Promise<number> {
+/** @param form what is published of so many frames of a task that follow each other */
+async function topicOf(form: (frames: FrameData[]) => OutgoingEvent[]): Promise<FilledTopic> {
+  const kafka = await testKafka({ topics: [topics.frames], partitions: 6 });
+  const producer = createProducer(kafka.client);
+  const ids = Array.from({ length: TASKS }, syntheticTaskId);
+  let records = 0;
+  for (let from = 0; from < FRAMES_A_TASK; from += 50) {
+    const events = ids.flatMap((id) =>
+      form(Array.from({ length: 50 }, (_, index) => syntheticFrame(id, from + index, OBJECTS))),
+    );
+    await producer.publishBatch(events);
+    records += events.length;
+  }
+  await producer.stop();
+  return { kafka, records };
+}
+
+const singly = (frames: FrameData[]): OutgoingEvent[] =>
+  frames.map((data) => ({ ...frameProduced, key: data.job_id, source: 'bench', data }));
+
+function inSegments(frames: FrameData[]): OutgoingEvent[] {
+  const events: OutgoingEvent[] = [];
+  for (let from = 0; from < frames.length;) {
+    const run = frames.slice(from, from + (TOGETHER[events.length % TOGETHER.length] ?? 1));
+    const [first] = run;
+    events.push({ ...segmentProduced, key: first?.job_id ?? '', source: 'bench', data: encodeFrameSegment(run) });
+    from += run.length;
+  }
+  return events;
+}
+
+async function ingestAll(
+  { db }: ScratchDatabase,
+  { kafka, records }: FilledTopic,
+  round: number,
+): Promise<{ ms: number; cpu: number }> {
   await db.raw('truncate frames, segments, ingests');
+  const before = process.cpuUsage();
   const handle = frameHandler({
     partitions: createPartitionKeeper(db, 90),
     settings: testSettings,
@@ -110,7 +175,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
     handle: async (events, meta) => {
       await handle(events, meta);
       stored += events.length;
-      if (stored >= TOTAL) done();
+      if (stored >= records) done();
     },
     onFatal: (error) => {
       throw error;
@@ -120,7 +185,8 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
   await consumer.joined;
   const ms = await timed(() => all);
   await consumer.stop();
-  return ms;
+  const { user, system } = process.cpuUsage(before);
+  return { ms, cpu: user + system };
 }
 
 async function copyAll({ db, url }: ScratchDatabase): Promise<{ plain: number; tuned: number }> {

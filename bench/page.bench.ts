@@ -11,6 +11,7 @@ import { storeFrames } from '../services/results/src/use-cases/store/store-frame
 import { quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
+import { turnIntoRows } from '../services/results/test/rows.ts';
 import { testSettings } from '../services/results/test/support.ts';
 import { closedStore } from '../services/results/test/fold-deps.ts';
 import { servePages, showTask } from './serve-pages.ts';
@@ -22,27 +23,38 @@ const FRAMES = 500;
 const OBJECTS = 20;
 const ROUNDS = 200;
 
-/** A page of 500 frames over HTTP (token, task, cursor, filter) against only its statement, in alternating turns. */
+/**
+ * A page of 500 frames over HTTP (token, task, cursor, filter) against only its statement, and against one of frames
+ * that release 0.3 has stored as rows, in alternating turns.
+ */
 export async function run(): Promise<{ figures: Figure[] }> {
   const database = await scratchDatabase(migrations, 4);
-  const taskId = syntheticTaskId();
-  await showTask(database.db, taskId);
-  await keepFrames(database.db, taskId);
+  const [taskId, ofRows] = [syntheticTaskId(), syntheticTaskId()];
+  for (const id of [taskId, ofRows]) {
+    await showTask(database.db, id);
+    await keepFrames(database.db, id);
+  }
+  await turnIntoRows(database.db, ofRows);
+  await database.db.raw('analyze segments, frames');
   const served = await servePages(database.db, closedStore());
   try {
     const range = { day: dayOfTask(taskId) ?? '', taskId, upToPosition: 1_000_000 };
     const pages: number[] = [];
     const statements: number[] = [];
+    const rowPages: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       statements.push(await timed(() => segmentsAfter(database.db, range, { seq: -1, limit: FRAMES + 1 })));
       pages.push(await timed(() => served.page(taskId)));
+      rowPages.push(await timed(() => served.page(ofRows)));
     }
-    const [warmPages, warmStatements] = [pages.slice(20), statements.slice(20)];
+    const [warmPages, warmStatements, warmRows] = [pages.slice(20), statements.slice(20), rowPages.slice(20)];
     return {
       figures: [
         { name: `page of ${FRAMES} frames of ${OBJECTS} objects, p50`, value: quantile(warmPages, 0.5), unit: 'ms' },
         { name: 'the same, p99', value: quantile(warmPages, 0.99), unit: 'ms' },
         { name: 'its statement alone, p50', value: quantile(warmStatements, 0.5), unit: 'ms' },
+        { name: 'the page of frames that are rows, p50', value: quantile(warmRows, 0.5), unit: 'ms' },
+        { name: 'page of rows over page', value: quantile(warmRows, 0.5) / quantile(warmPages, 0.5), unit: 'ratio' },
         { name: 'statement over page', value: quantile(warmStatements, 0.5) / quantile(warmPages, 0.5), unit: 'ratio' },
       ],
     };
@@ -64,5 +76,4 @@ async function keepFrames(db: Knex, taskId: string): Promise<void> {
     frames.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
     (work) => inTransaction(db, work),
   );
-  await db.raw('analyze segments');
 }

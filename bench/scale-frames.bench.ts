@@ -7,6 +7,7 @@ import { until } from '@vision/shared/testing/until';
 import type { Figure } from './figures.ts';
 import { cpuSecondsOf, useOf } from './process-tree.ts';
 import { workOf } from './scale/database-work.ts';
+import { ALL_AT_ONCE_S, measureAllAtOnce } from './scale/all-at-once.ts';
 import { startBrokers } from './scale/brokers.ts';
 import { measureEvenArrival } from './scale/even-arrival.ts';
 import type { Brokers } from './scale/brokers.ts';
@@ -38,8 +39,9 @@ const isDefault = ({ streams, lingerMs }: EvenArrival) => streams === 1_000 && l
 
 /**
  * Frames of more and more streams into the results service, a process of its own: first as fast as it stores them from
- * a full topic, in which the streams alternate frame by frame; then as cameras send them, in each form. Processor time
- * is that of the service and of PostgreSQL, which also serves the idle system beside it.
+ * a full topic, in which the streams alternate frame by frame; then as cameras send them, in each form; then for
+ * minutes while everything else is at work. Processor time is that of the service and of PostgreSQL, which also serves
+ * the idle system beside it.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const brokers = await startBrokers(BROKERS);
@@ -52,17 +54,16 @@ export async function run(): Promise<{ figures: Figure[] }> {
 }
 
 async function measure(brokers: Brokers): Promise<Figure[]> {
-  const framesOf = await liveFrames(Math.max(FRAMES / Math.min(...STREAMS), EVEN_S * FPS));
+  const framesOf = await liveFrames(Math.max(FRAMES / Math.min(...STREAMS), EVEN_S * FPS, ALL_AT_ONCE_S * FPS));
   const backlogs: Cost[] = [];
   for (const streams of BROKERS === 1 ? STREAMS : []) backlogs.push(await measureBacklog(framesOf, streams));
   const each = Math.floor(EVEN_S * FPS);
-  const camera = framesOf(syntheticTaskId(), OBJECTS).slice(
-    0,
-    each - (each > MOVED_AT_ONCE ? each % MOVED_AT_ONCE : 0),
-  );
+  const frames = framesOf(syntheticTaskId(), OBJECTS);
+  const camera = frames.slice(0, each - (each > MOVED_AT_ONCE ? each % MOVED_AT_ONCE : 0));
   const even: Figure[] = [];
   for (const one of BROKERS === 1 ? EVEN : EVEN.filter(isDefault))
     even.push(...(await measureEvenArrival(brokers, one, camera)));
+  if (BROKERS === 1) even.push(...(await measureAllAtOnce(brokers, frames.slice(0, ALL_AT_ONCE_S * FPS))));
   return [...backlogs.flatMap(figuresOf), ...growthOf(backlogs), ...even];
 }
 

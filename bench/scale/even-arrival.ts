@@ -9,9 +9,11 @@ import { kafkaBytes } from '../kafka-bytes.ts';
 import { cpuSecondsOf, useOf } from '../process-tree.ts';
 import type { Brokers } from './brokers.ts';
 import { startCameras } from './cameras.ts';
-import type { Cameras } from './cameras.ts';
+import { useIn } from './processor-time.ts';
+import type { Used } from './processor-time.ts';
 import { createResultsWorld } from './results-world.ts';
 import type { ResultsWorld } from './results-world.ts';
+import { sampleLags } from './sample-lags.ts';
 
 export interface EvenArrival {
   streams: number;
@@ -28,7 +30,6 @@ const SETTLE_MS = 3_000;
 const IDLE_MS = 5_000;
 /** Folds that are under way when no more are to begin. */
 const FOLDS_END_MS = 1_000;
-const SAMPLED_STREAMS = 20;
 /** SEGMENT_LINGER_MS unless it is set. */
 const DEFAULT_LINGER_MS = 250;
 
@@ -56,7 +57,7 @@ async function ingest(
   { world, brokers }: { world: ResultsWorld; brokers: Brokers },
   case_: EvenArrival,
   frames: readonly FrameData[],
-): Promise<{ figures: Figure[]; idle: Used }> {
+): Promise<{ figures: Figure[]; idle: Used<Part> }> {
   const { streams, lingerMs, mostBytes } = case_;
   const service = await world.start();
   const kafkaS = () => brokers.programs.reduce((sum, one) => sum + useOf(one, brokers.localDir).cpuS, 0);
@@ -74,7 +75,7 @@ async function ingest(
       lags = await sampleLags(world, cameras, until);
     });
     const counted = cameras.captured() - beganWith;
-    const of = (name: keyof Times) => ((used[name] - idle[name]) * used.seconds * 1e6) / counted;
+    const of = (name: Part) => ((used[name] - idle[name]) * used.seconds * 1e6) / counted;
     return {
       lags,
       perS: counted / used.seconds,
@@ -135,64 +136,16 @@ async function holdFolds({ database: { db } }: ResultsWorld): Promise<void> {
   await db('ingests').update({ fold_at: 'infinity' });
 }
 
-/** Seconds of processor time. */
-interface Times {
-  serviceS: number;
-  databaseS: number;
-  kafkaS: number;
-}
-
-interface Used extends Times {
-  seconds: number;
-}
+/** Whose processor time is counted. */
+type Part = 'serviceS' | 'databaseS' | 'kafkaS';
 
 const useOfStores = ({ child }: RunningProcess) => ({
   serviceS: cpuSecondsOf(child.pid ?? 0),
   databaseS: useOf('postgres').cpuS,
 });
 
-/** Processor time in each second of the work. */
-async function useIn(use: () => Times, work: () => Promise<unknown>): Promise<Used> {
-  const [before, fromMs] = [use(), performance.now()];
-  await work();
-  const [after, seconds] = [use(), (performance.now() - fromMs) / 1_000];
-  return {
-    seconds,
-    serviceS: (after.serviceS - before.serviceS) / seconds,
-    databaseS: (after.databaseS - before.databaseS) / seconds,
-    kafkaS: (after.kafkaS - before.kafkaS) / seconds,
-  };
-}
-
-/** Milliseconds from the capture of frames of some streams until they were stored, until so many are captured. */
-async function sampleLags({ database }: ResultsWorld, cameras: Cameras, until: number): Promise<number[]> {
-  const { taskIds, capturedAtMs, captured } = cameras;
-  const step = Math.ceil(taskIds.length / SAMPLED_STREAMS);
-  const sampled = taskIds.map((taskId, stream) => ({ taskId, stream })).filter(({ stream }) => stream % step === 0);
-  const seen = new Map<string, number>();
-  const lags: number[] = [];
-  while (captured() < until) {
-    const rows = await database
-      .db('ingests')
-      .select<{ task_id: string; stored: number | string }[]>('task_id', 'stored')
-      .whereIn(
-        'task_id',
-        sampled.map(({ taskId }) => taskId),
-      );
-    const nowMs = performance.now();
-    const counts = new Map(rows.map(({ task_id: taskId, stored }) => [taskId, Number(stored)]));
-    for (const { taskId, stream } of sampled) {
-      const stored = counts.get(taskId) ?? 0;
-      for (let seq = seen.get(taskId) ?? stored; seq < stored; seq += 1) lags.push(nowMs - capturedAtMs(stream, seq));
-      seen.set(taskId, stored);
-    }
-    await delay(20);
-  }
-  return lags;
-}
-
 /** The service begins anew with frames that are all old enough, and has nothing else to do: no task is due to fold. */
-async function compact(world: ResultsWorld, case_: EvenArrival, idle: Used): Promise<Figure[]> {
+async function compact(world: ResultsWorld, case_: EvenArrival, idle: Used<Part>): Promise<Figure[]> {
   const frames = await world.stored();
   const { db } = world.database;
   // They were to stay in the database for ten minutes.

@@ -22,7 +22,13 @@ const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
   'alarm-webhooks': [PERFORMANCE, [...RESULTS, 'services/notify/src/*', 'packages/kafka/src/*']],
   audits: [
     PERFORMANCE,
-    ['services/results/src/db/*', 'services/results/src/use-cases/operate/*', 'packages/shared/src/*'],
+    [
+      'services/results/src/db/*',
+      'services/results/src/use-cases/operate/*',
+      'packages/shared/src/*',
+      'packages/objects/src/*',
+      'bench/segment-audits.ts',
+    ],
   ],
   backtests: [PERFORMANCE, [...RESULTS, 'bench/scale/*']],
   flood: [PERFORMANCE, [...SOURCES, 'bench/flood-clients.ts', 'bench/flood/*', 'bench/expensive-pictures.ts']],

@@ -1,4 +1,5 @@
 import { finished } from 'node:stream/promises';
+import type { Knex } from 'knex';
 import pg from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { frameProduced, segmentProduced } from '@vision/contracts/frame-events';
@@ -6,6 +7,7 @@ import type { FrameData } from '@vision/contracts/frame-events';
 import { encodeFrameSegment } from '@vision/contracts/segments/frame-segment';
 import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
+import { until } from '@vision/shared/testing/until';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
 import type { OutgoingEvent } from '@vision/kafka/cloud-event';
 import { createProducer } from '@vision/kafka/producer';
@@ -70,7 +72,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
     }
     return { figures: figuresOf(rounds) };
   } finally {
-    await Promise.all([single.kafka.close(), segments.kafka.close()]);
+    await Promise.all([single.close(), segments.close()]);
     await database.drop();
   }
 }
@@ -113,26 +115,19 @@ function figuresOf(rounds: Round[]): Figure[] {
   ];
 }
 
-interface FilledTopic {
-  kafka: TestKafka;
-  records: number;
-}
-
 /** @param form what is published of so many frames of a task that follow each other */
-async function topicOf(form: (frames: FrameData[]) => OutgoingEvent[]): Promise<FilledTopic> {
+async function topicOf(form: (frames: FrameData[]) => OutgoingEvent[]): Promise<TestKafka> {
   const kafka = await testKafka({ topics: [topics.frames], partitions: 6 });
   const producer = createProducer(kafka.client);
   const ids = Array.from({ length: TASKS }, syntheticTaskId);
-  let records = 0;
   for (let from = 0; from < FRAMES_A_TASK; from += 50) {
     const events = ids.flatMap((id) =>
       form(Array.from({ length: 50 }, (_, index) => syntheticFrame(id, from + index, OBJECTS))),
     );
     await producer.publishBatch(events);
-    records += events.length;
   }
   await producer.stop();
-  return { kafka, records };
+  return kafka;
 }
 
 const singly = (frames: FrameData[]): OutgoingEvent[] =>
@@ -151,7 +146,7 @@ function inSegments(frames: FrameData[]): OutgoingEvent[] {
 
 async function ingestAll(
   { db }: ScratchDatabase,
-  { kafka, records }: FilledTopic,
+  kafka: TestKafka,
   round: number,
 ): Promise<{ ms: number; cpu: number }> {
   await db.raw('truncate frames, segments, ingests');
@@ -163,8 +158,6 @@ async function ingestAll(
     wakeRelay: () => undefined,
     liveRules: { stored: () => undefined, stop: () => Promise.resolve() },
   });
-  let stored = 0;
-  const { promise: all, resolve: done } = Promise.withResolvers<void>();
   const consumer = createBatchConsumer({
     db,
     kafka: kafka.client,
@@ -172,21 +165,24 @@ async function ingestAll(
     concurrency: 4,
     topic: topics.frames,
     definitions: frameEvents,
-    handle: async (events, meta) => {
-      await handle(events, meta);
-      stored += events.length;
-      if (stored >= records) done();
-    },
+    handle,
     onFatal: (error) => {
       throw error;
     },
   });
   consumer.start();
   await consumer.joined;
-  const ms = await timed(() => all);
+  const ms = await timed(() =>
+    until(async () => (await storedIn(db)) === TOTAL, { timeoutMs: 120_000, intervalMs: 10 }),
+  );
   await consumer.stop();
   const { user, system } = process.cpuUsage(before);
   return { ms, cpu: user + system };
+}
+
+async function storedIn(db: Knex): Promise<number> {
+  const row = await db('ingests').sum<{ stored: string | null }>({ stored: 'stored' }).first();
+  return Number(row?.stored ?? 0);
 }
 
 async function copyAll({ db, url }: ScratchDatabase): Promise<{ plain: number; tuned: number }> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
+import { decide } from '@vision/objects/bucket-owner';
 import { detected } from './support/fake-inference.ts';
 import { files, picture } from './support/form.ts';
 import { startImages, startReplica } from './support/start-images.ts';
@@ -52,4 +53,26 @@ test('the key of a deleted call is free when the call would have expired', async
   expect(await keys(key)).toEqual([]);
   expect((await later.detect(parts, { key })).status).toBe(201);
   await later.stop();
+});
+
+test('a restored database removes no picture of an expired or a deleted call, until an operator goes on with it', async () => {
+  const { db } = images.database;
+  await retention(images);
+  const [expired, deleted] = [
+    (await images.detect(files(picture('expired')))).body.task_id,
+    (await images.detect(files(picture('deleted')))).body.task_id,
+  ];
+  await db('image_calls')
+    .where({ task_id: expired })
+    .update({ result_expires_at: new Date(0) });
+  await db('bucket_owner').where({ name: 'pictures' }).update({ generation: 0 });
+  const removed = async () => (await retention(images)).json();
+  const picturesOf = async (id: string) => (await images.s3.objects()).filter((name) => name.includes(id));
+  expect(await removed()).toMatchObject({ image_calls: 0, pictures: 0 });
+  expect(await remove(deleted)).toEqual([200, []]);
+  expect([await picturesOf(expired), await picturesOf(deleted)]).toEqual([[expect.any(String)], [expect.any(String)]]);
+  await decide(db, 'pictures', 'resume');
+  expect(await removed()).toMatchObject({ image_calls: 2, pictures: 2 });
+  expect(await remove(deleted)).toEqual([200, [deleted]]);
+  expect([await picturesOf(expired), await picturesOf(deleted)]).toEqual([[], []]);
 });

@@ -5,6 +5,7 @@ import { claimFaults } from './claims-and-copies.ts';
 import { frameFaults } from './frames.ts';
 import { neighbourFaults } from './neighbours.ts';
 import { outageFaults } from './outages.ts';
+import { peerFaults } from './peers-and-restores.ts';
 import { simulatedFaults } from './simulation.ts';
 import { sweepFaults } from './sweeps.ts';
 
@@ -14,6 +15,7 @@ export const deliberateFaults: DeliberateFault[] = [
   ...auditFaults,
   ...neighbourFaults,
   ...outageFaults,
+  ...peerFaults,
   ...sweepFaults,
   ...claimFaults,
   ...simulatedFaults,

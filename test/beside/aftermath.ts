@@ -52,9 +52,9 @@ export async function checkSegments({ breach }: Findings, world: World): Promise
   const { objectStore: s3, redisUrl, databaseUrl } = world.infrastructure;
   const stores = openStores({ s3, redisUrl, database: { url: () => databaseUrl } });
   const notMoved = async () => {
-    const left = await stores.query<{ task_id: string; rows: number; young: number; moved: number }>('results', FRAMES);
+    const left = await stores.query<{ task_id: string; rows: number; hot: number; moved: number }>('results', FRAMES);
     const total = left.reduce((sum, { moved }) => sum + moved, 0);
-    const late = left.filter(({ rows, young }) => rows + young > 0).map((task) => JSON.stringify(task));
+    const late = left.filter(({ rows, hot }) => rows + hot > 0).map((task) => JSON.stringify(task));
     return [...late, ...(total > 0 ? [] : ['no frame at all'])].map((what) => `not in the object store: ${what}`);
   };
   try {
@@ -69,7 +69,7 @@ const FRAMES = `
   select task_id,
          (select count(*)::int from frames where frames.task_id = ingests.task_id) as rows,
          (select coalesce(sum(frames), 0)::int from segments
-           where segments.task_id = ingests.task_id and body is not null) as young,
+           where segments.task_id = ingests.task_id and body is not null) as hot,
          (select coalesce(sum(frames), 0)::int from segments
            where segments.task_id = ingests.task_id and object_key is not null) as moved
     from ingests`;

@@ -134,8 +134,8 @@ function createLookedFor(
     { isDue: ANY_END_OVERDUE, wake: ends.wake },
     { isDue: ANY_FOLD_DUE, wake: fold.wake },
   ];
-  const { youngMs, framePatienceMs: patienceMs } = deps.settings;
-  const afterStepBack = () => bringBackInstants(deps.db, { youngMs, patienceMs });
+  const { hotMs, framePatienceMs: patienceMs } = deps.settings;
+  const afterStepBack = () => bringBackInstants(deps.db, { hotMs, patienceMs });
   return [
     ends,
     fold,
@@ -143,7 +143,7 @@ function createLookedFor(
   ];
 }
 
-/** Turns young frames, and rows of earlier releases, into large segments, and removes unused objects. */
+/** Turns hot frames, and rows of earlier releases, into large segments, and removes unused objects. */
 function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] {
   const findRows = createRowFinder(deps);
   return [

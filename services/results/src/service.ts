@@ -201,5 +201,5 @@ const settingsOf = (config: Config): Deps['settings'] => ({
   endPatienceMs: config.END_PATIENCE_MS,
   framePatienceMs: config.FRAME_PATIENCE_MS,
   auditAgeMs: config.AUDIT_AGE_MS,
-  youngMs: config.SEGMENT_YOUNG_MS,
+  hotMs: config.SEGMENT_YOUNG_MS,
 });

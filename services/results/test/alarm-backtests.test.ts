@@ -5,7 +5,7 @@ import { frame, mark, newTaskId, object, snapshot, startResults } from './suppor
 import type { TestResults } from './support.ts';
 
 const forms = [
-  { form: 'young segments', settings: {} },
+  { form: 'hot segments', settings: {} },
   { form: 'segments in the object store', settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' } },
 ];
 

@@ -9,8 +9,8 @@ const metrics = testMetrics();
 // What a busy machine takes to commit is younger than this: an audit never looks at the same time twice.
 const audits = { AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '3000' };
 const forms = [
-  { form: 'young', settings: { SEGMENT_INTERVAL_MS: '600000' } },
-  { form: 'old', settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' } },
+  { form: 'hot', settings: { SEGMENT_INTERVAL_MS: '600000' } },
+  { form: 'cold', settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' } },
 ] as const;
 
 describe.each(forms)('segments that are $form:', ({ form, settings }) => {
@@ -82,7 +82,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
     expect(await named(whole)).toEqual([]);
   });
 
-  if (form === 'old')
+  if (form === 'cold')
     test('a segment whose object is gone is told until it is there again', async () => {
       const [torn, whole] = [await twoAttempts(), await twoAttempts()];
       const { s3, database } = results;

@@ -41,7 +41,7 @@ const deps = () => ({
   ownPrefix: ownSegmentPrefix(results.database),
   loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
   // Whatever was stored today has expired, and is old enough to be moved.
-  settings: { ...testSettings, youngMs: 0, retentionDays: -1 },
+  settings: { ...testSettings, hotMs: 0, retentionDays: -1 },
   signals: createSignals(logger),
   store: createSegmentStore(results.s3),
 });
@@ -101,7 +101,7 @@ test.each(['results.object_noted', 'results.object_stored', 'results.segments_in
       .where({ task_id: task })
       .update({ compact_at: new Date(0) });
     while ((await compactFrames(deps(), new AbortController().signal)) > 0);
-    expect(await formsOf(db, task)).toEqual({ rows: 0, young: 0, old: FRAMES });
+    expect(await formsOf(db, task)).toEqual({ rows: 0, hot: 0, cold: FRAMES });
     expect(await numbers()).toEqual(all);
     expect(await read(task)).toBe(before);
   },

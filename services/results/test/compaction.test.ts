@@ -56,7 +56,7 @@ afterAll(async () => {
 // Hot frames of a test do not concern the next one.
 afterEach(() => database.db('ingests').update({ compact_at: null }));
 
-const settings = { ...testSettings, youngMs: 0 };
+const settings = { ...testSettings, hotMs: 0 };
 const signals = createSignals(logger);
 const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
 const deps = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) => ({
@@ -107,36 +107,36 @@ async function read(task: string, query: { minScore?: number; cursor?: string } 
 test('many small writes become few segments, and pages stay the same to the last byte', async () => {
   const task = newTaskId();
   for (let from = 0; from < 600; from += 60) await keep(framesOf(task, from, 60));
-  const young = await read(task, { minScore: 0 });
-  expect(await formsOf(database.db, task)).toEqual({ rows: 0, young: 600, old: 0 });
+  const hot = await read(task, { minScore: 0 });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 0, hot: 600, cold: 0 });
   await compact();
-  expect(await formsOf(database.db, task)).toEqual({ rows: 0, young: 0, old: 600 });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 0, hot: 0, cold: 600 });
   expect(await database.db('segments').where({ task_id: task })).toHaveLength(2);
-  expect(await read(task, { minScore: 0 })).toEqual(young);
+  expect(await read(task, { minScore: 0 })).toEqual(hot);
 });
 
 test('frames that are too young stay, and few ones wait for others until their task has ended', async () => {
   const task = newTaskId();
-  const patient = { settings: { ...settings, youngMs: 3_600_000 } };
+  const patient = { settings: { ...settings, hotMs: 3_600_000 } };
   await keep([...framesOf(task, 0, 600), mark(task)]);
   await makeDue(task);
   await compact(patient);
-  expect(await formsOf(database.db, task)).toMatchObject({ young: 600, old: 0 });
+  expect(await formsOf(database.db, task)).toMatchObject({ hot: 600, cold: 0 });
 
   const running = newTaskId();
   await keep(framesOf(running, 0, 100));
-  const aged = { settings: { ...settings, youngMs: 1_000 } };
+  const aged = { settings: { ...settings, hotMs: 1_000 } };
   await database
     .db('segments')
     .where({ task_id: running })
     .update({ created_at: new Date(Date.now() - 3_000) });
   await makeDue(running);
   await compact(aged);
-  expect(await formsOf(database.db, running)).toMatchObject({ young: 100, old: 0 });
+  expect(await formsOf(database.db, running)).toMatchObject({ hot: 100, cold: 0 });
   await keep([mark(running)]);
   await makeDue(running);
   await compact(aged);
-  expect(await formsOf(database.db, running)).toMatchObject({ young: 0, old: 100 });
+  expect(await formsOf(database.db, running)).toMatchObject({ hot: 0, cold: 100 });
 });
 
 test('repeats of frames in the object store are stored once, newer attempts take them over, others are told of', async () => {
@@ -169,10 +169,10 @@ test('frames that a newer attempt takes over while they are being moved are not 
     },
   };
   await compact({ store: meddled });
-  expect(await formsOf(database.db, task)).toMatchObject({ young: 601, old: 0 });
+  expect(await formsOf(database.db, task)).toMatchObject({ hot: 601, cold: 0 });
   await makeDue(task);
   await compact();
-  expect(await formsOf(database.db, task)).toMatchObject({ young: 0, old: 601 });
+  expect(await formsOf(database.db, task)).toMatchObject({ hot: 0, cold: 601 });
   const stored = await storedFrames(database.db, task);
   expect(stored.map(({ seq }) => seq)).toEqual(upTo(601));
   expect(stored.filter(({ attempt }) => attempt === 2).map(({ seq }) => seq)).toEqual([300, 600]);
@@ -182,7 +182,7 @@ test('frames that a newer attempt takes over in the moment in which they are mov
   const { db } = database;
   const task = newTaskId();
   await keep(framesOf(task, 0, 600));
-  // The young frames are removed and the transaction is still open: it waits for us.
+  // The hot frames are removed and the transaction is still open: it waits for us.
   await db.raw(`create function hold() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(26); return new; end $$`);
   await db.raw(`create trigger hold before insert on segments for each row when (new.object_key is not null)
@@ -204,7 +204,7 @@ test('frames that a newer attempt takes over in the moment in which they are mov
   await db.raw('drop function hold() cascade');
   const stored = await storedFrames(db, task);
   expect(stored.filter(({ attempt }) => attempt === 2).map(({ seq }) => seq)).toEqual([300]);
-  expect(await formsOf(db, task)).toMatchObject({ young: 0, old: 600 });
+  expect(await formsOf(db, task)).toMatchObject({ hot: 0, cold: 600 });
 });
 
 test('objects that became no part of a segment are removed, and none that did', async () => {
@@ -244,7 +244,7 @@ test('an object that was on its way for too long is not used, because the sweep 
     },
   };
   await compact({ store: slow });
-  expect(await formsOf(database.db, task)).toMatchObject({ young: 600, old: 0 });
+  expect(await formsOf(database.db, task)).toMatchObject({ hot: 600, cold: 0 });
 });
 
 test('rows of earlier releases are moved, also those that no release of ours wrote like that', async () => {
@@ -257,7 +257,7 @@ test('rows of earlier releases are moved, also those that no release of ours wro
   const oddBefore = await read(odd, { minScore: 0.6 });
   await createRowFinder(deps())(new AbortController().signal);
   while ((await compact()) > 0);
-  for (const one of [task, odd]) expect(await formsOf(database.db, one)).toMatchObject({ rows: 0, young: 0 });
+  for (const one of [task, odd]) expect(await formsOf(database.db, one)).toMatchObject({ rows: 0, hot: 0 });
   expect(await read(task, { minScore: 0 })).toEqual(before);
   expect(await read(odd, { minScore: 0.6 })).toEqual(oddBefore);
 });
@@ -271,8 +271,8 @@ test('rows of a running task are moved although its newest segments wait for oth
     .where({ task_id: task })
     .update({ created_at: new Date(Date.now() - 3_000) });
   await makeDue(task);
-  await compact({ settings: { ...settings, youngMs: 1_000 } });
-  expect(await formsOf(database.db, task)).toEqual({ rows: 88, young: 100, old: 512 });
+  await compact({ settings: { ...settings, hotMs: 1_000 } });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 88, hot: 100, cold: 512 });
   expect(await seqsOf(task)).toEqual(upTo(700));
 });
 
@@ -320,7 +320,7 @@ test('a page is shown however many objects it takes', async () => {
   expect(items.map(({ objects }) => objects.length)).toEqual(upTo(200).map(() => 3));
 });
 
-test('a store that is away hides old pages, with a time to come back; young pages and ingest go on', async () => {
+test('a store that is away hides cold pages, with a time to come back; hot pages and ingest go on', async () => {
   const task = newTaskId();
   await keep(framesOf(task, 0, 500));
   await compact();

@@ -62,7 +62,7 @@ const deps = () => ({
   ownPrefix: ownSegmentPrefix(results.database),
   loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
   partitions: createPartitionKeeper(results.database.db, 90),
-  settings: { ...testSettings, youngMs: 0 },
+  settings: { ...testSettings, hotMs: 0 },
   signals: createSignals(logger),
   store: createSegmentStore(results.s3),
   ...foldParts(results.database.db),
@@ -139,7 +139,7 @@ async function fullTask(): Promise<string> {
 
 test('everything of a deleted task goes, and nothing that is published again brings any of it back', async () => {
   const [task, other] = [await fullTask(), await fullTask()];
-  expect(await formsOf(results.database.db, task)).toMatchObject({ young: expect.any(Number), old: 700 });
+  expect(await formsOf(results.database.db, task)).toMatchObject({ hot: expect.any(Number), cold: 700 });
   expect(Object.keys(await leftOf(task))).toEqual(resultTablesOfATask.filter((table) => table !== 'frames'));
   const before = await leftOf(other);
   expect(await deleteThem(task)).toEqual([200, [task]]);

@@ -18,7 +18,7 @@ export interface FramePage {
 
 /** The forms in which frames are stored; callers see no difference. */
 export const forms = [
-  { form: 'young segments', settings: {} },
+  { form: 'hot segments', settings: {} },
   {
     form: 'segments in the object store',
     settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' },

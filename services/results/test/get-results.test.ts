@@ -286,7 +286,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
   test('frames are in the form that this looks at', async () => {
     const taskId = await newTask(3);
     await deliver([frame(taskId, 1), frame(taskId, 7), frame(taskId, 5)]);
-    const { young, old } = await formsOf(results.database.db, taskId);
-    expect([young, old].map((count) => count > 0)).toEqual(forms.map((one) => one.form === form));
+    const { hot, cold } = await formsOf(results.database.db, taskId);
+    expect([hot, cold].map((count) => count > 0)).toEqual(forms.map((one) => one.form === form));
   });
 });

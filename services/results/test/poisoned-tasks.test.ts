@@ -30,7 +30,7 @@ const loops = createTaskLoops(createLogger('results', 'warn', { write }), [
 ]);
 const gauge = (loop: string) => metrics.sumOf('vision.loop.poisoned_tasks', { loop });
 const signals = createSignals(logger);
-const settings = { ...testSettings, youngMs: 0, framePatienceMs: 0 };
+const settings = { ...testSettings, hotMs: 0, framePatienceMs: 0 };
 
 let database: TestDatabase;
 let s3: TestS3;
@@ -61,7 +61,7 @@ test('a task whose frames cannot be moved holds back no other and is named', asy
     .update({ heads: Buffer.from('no heads') });
   const deps = { db: database.db, ownPrefix: ownSegmentPrefix(database), loops, settings, signals, store };
   await expect(compactFrames(deps, new AbortController().signal)).resolves.toBe(2);
-  expect(await formsOf(database.db, healthy)).toMatchObject({ young: 0, old: 600 });
+  expect(await formsOf(database.db, healthy)).toMatchObject({ hot: 0, cold: 600 });
   expect(lines.splice(0)).toMatchObject([{ level: 'error', task_id: poisoned, loop: 'compaction', failures: 1 }]);
   expect(loops.poisoned()).toEqual([{ loop: 'compaction', tasks: 1, task_ids: [poisoned] }]);
   expect(await gauge('compaction')).toBe(1);

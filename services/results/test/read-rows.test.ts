@@ -73,7 +73,7 @@ async function newTask(isMixed: boolean) {
   const before = await read(kept.taskId, { limit: PAGE });
   await keep(kept, [LATE]);
   await keep(kept, span(ROWS, FRAMES));
-  const forms = isMixed ? { rows: ROWS, young: FRAMES - ROWS, old: 0 } : { rows: 0, young: FRAMES, old: 0 };
+  const forms = isMixed ? { rows: ROWS, hot: FRAMES - ROWS, cold: 0 } : { rows: 0, hot: FRAMES, cold: 0 };
   expect(await formsOf(database.db, kept.taskId)).toEqual(forms);
   return { taskId: kept.taskId, before };
 }

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 /** For which today has expired. */
-const settings = { ...testSettings, youngMs: 0, retentionDays: -1 };
+const settings = { ...testSettings, hotMs: 0, retentionDays: -1 };
 const depsOf = ({ db }: TestDatabase) => ({
   db,
   logger,

@@ -28,7 +28,7 @@ test('what a clock that was ahead has put off is due when the clock is right aga
     logger,
     intervalMs: 20,
     dueWork: [{ isDue: 'true', wake: () => (rounds += 1) }],
-    afterStepBack: () => bringBackInstants(db, { youngMs: 600_000, patienceMs: 40_000 }),
+    afterStepBack: () => bringBackInstants(db, { hotMs: 600_000, patienceMs: 40_000 }),
   });
   dueWork.start();
   const isDue = async () => {

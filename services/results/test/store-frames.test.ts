@@ -297,7 +297,7 @@ test('beside rows of an earlier release every frame is stored once and counted r
   await storeAll(...again, mark(task, { attempt: 2, attempt_frames: { count: 3, first_seq: 10, last_seq: 80 } }));
   const adopted = (await storedFrames(database.db, task)).filter(({ attempt }) => attempt === 2);
   expect(adopted.map(({ seq }) => seq)).toEqual([10, 40, 80]);
-  expect(await formsOf(database.db, task)).toEqual({ rows: 45, young: 45, old: 0 });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 45, hot: 45, cold: 0 });
   const ingests = database.db('ingests').where({ task_id: task });
   expect(await ingests.first('stored', 'attempt_stored', 'end_status')).toEqual({
     stored: 90,

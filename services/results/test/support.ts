@@ -43,7 +43,7 @@ export const testSettings = {
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,
   auditAgeMs: 60_000,
-  youngMs: 600_000,
+  hotMs: 600_000,
 };
 
 /** For tests that store frames without following alarm rules. */
@@ -80,12 +80,12 @@ export async function storedFrames(db: Knex, taskId: string): Promise<StoredForT
   return [...rows, ...inSegments].sort((a, b) => a.seq - b.seq);
 }
 
-/** How many frames a task has as rows, in young segments and in the object store. */
-export async function formsOf(db: Knex, taskId: string): Promise<{ rows: number; young: number; old: number }> {
-  const { rows } = await db.raw<{ rows: [{ rows: number; young: number; old: number }] }>(
+/** How many frames a task has as rows, in hot segments and in the object store. */
+export async function formsOf(db: Knex, taskId: string): Promise<{ rows: number; hot: number; cold: number }> {
+  const { rows } = await db.raw<{ rows: [{ rows: number; hot: number; cold: number }] }>(
     `select (select count(*) from frames where task_id = :taskId) as rows,
-            coalesce(sum(frames) filter (where body is not null), 0)::int as young,
-            coalesce(sum(frames) filter (where body is null), 0)::int as old
+            coalesce(sum(frames) filter (where body is not null), 0)::int as hot,
+            coalesce(sum(frames) filter (where body is null), 0)::int as cold
        from segments where task_id = :taskId`,
     { taskId },
   );

@@ -193,7 +193,7 @@ test('counts seconds of frames that are in the object store', async () => {
     .db('ingests')
     .where({ task_id: taskId })
     .update({ compact_at: database.db.raw('now()') });
-  await until(async () => (await formsOf(database.db, taskId)).old === 100);
+  await until(async () => (await formsOf(database.db, taskId)).cold === 100);
   const { items } = await timeline(taskId, '?bucket_ms=1000&from_ms=3000&to_ms=9000');
   expect(items).toEqual(bruteForce(all, { fromMs: 3_000, toMs: 9_000, bucketMs: SECOND, bin: 16 }));
 });

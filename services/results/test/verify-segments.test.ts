@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 const signals = createSignals(logger);
-const settings = { ...testSettings, youngMs: 0 };
+const settings = { ...testSettings, hotMs: 0 };
 const copies = () => database.db('segment_copies');
 const oldest = () => metrics.sumOf('vision.results.oldest_unverified_segment_age');
 

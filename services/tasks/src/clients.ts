@@ -10,7 +10,7 @@ import { createOwnPrefix } from '@vision/objects/own-prefix';
 import { createQuotaClient } from '@vision/creation/quota-client';
 import { createImagesClient } from './clients/images.ts';
 import { createResultsClient } from './clients/results.ts';
-import { createStreamProbe } from './clients/stream-probe.ts';
+import { createAddressProbe } from './clients/address-probe.ts';
 import { createVideoReader } from './clients/video-reader.ts';
 import type { Config } from './config.ts';
 import { VIDEO_PREFIX } from './domain/video-key.ts';
@@ -48,7 +48,7 @@ export function createClients(config: Config, { db, logger }: { db: Knex; logger
         : createResultsClient({ ...between, baseUrl: resultsUrl, breakerResetMs: config.BREAKER_RESET_MS }),
     images: imagesUrl === undefined ? undefined : createImagesClient({ ...between, baseUrl: imagesUrl }),
     policy,
-    probe: createStreamProbe({
+    probe: createAddressProbe({
       policy,
       connectMs: config.PROBE_CONNECT_MS,
       ca: streamCertificates(config.STREAM_CA_FILE),

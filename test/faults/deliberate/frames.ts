@@ -57,8 +57,8 @@ export const frameFaults: DeliberateFault[] = [
     },
   },
   {
-    says: 'Young frames are removed although a newer attempt took some of them over while they were being moved',
-    file: 'services/results/src/db/young-frames.ts',
+    says: 'Hot frames are removed although a newer attempt took some of them over while they were being moved',
+    file: 'services/results/src/db/hot-frames.ts',
     find: `
         and s.revision = row.revision`,
     replace: '',

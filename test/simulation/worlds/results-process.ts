@@ -40,7 +40,7 @@ interface StartOptions {
 const logger = createLogger('simulation', 'silent');
 const signals = createSignals(logger);
 const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
-const settings = { ...testSettings, youngMs: 0 };
+const settings = { ...testSettings, hotMs: 0 };
 
 export async function startResults(
   stage: Stage,

@@ -116,7 +116,7 @@ function readColumns(reader: ByteReader, counts: readonly number[], words: Words
   const places = readCodes(reader, total);
   const newTracks = new ByteReader(reader.block());
   const labelCodes = readCodes(reader, total);
-  // One piece of memory for all: young segments are small and many.
+  // One piece of memory for all: hot segments are small and many.
   const memory = new ArrayBuffer(7 * 4 * total);
   const column = (place: number) => new Int32Array(memory, place * 4 * total, total);
   const columns: Columns = {

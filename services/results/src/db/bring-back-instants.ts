@@ -9,15 +9,15 @@ const FOLD_AHEAD = `interval '2 minutes'`;
  */
 export async function bringBackInstants(
   db: Knex,
-  { youngMs, patienceMs }: { youngMs: number; patienceMs: number },
+  { hotMs, patienceMs }: { hotMs: number; patienceMs: number },
 ): Promise<void> {
   await db.raw(
     `update ingests
         set fold_at = case when fold_at > now() + ${FOLD_AHEAD} then now() else fold_at end,
-            compact_at = least(compact_at, now() + make_interval(secs => :youngS)),
+            compact_at = least(compact_at, now() + make_interval(secs => :hotS)),
             pending_until = least(pending_until, now() + make_interval(secs => :patienceS))
-      where fold_at > now() + ${FOLD_AHEAD} or compact_at > now() + make_interval(secs => :youngS)
+      where fold_at > now() + ${FOLD_AHEAD} or compact_at > now() + make_interval(secs => :hotS)
          or pending_until > now() + make_interval(secs => :patienceS)`,
-    { youngS: youngMs / 1000, patienceS: patienceMs / 1000 },
+    { hotS: hotMs / 1000, patienceS: patienceMs / 1000 },
   );
 }

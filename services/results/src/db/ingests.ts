@@ -80,10 +80,10 @@ export const FOLD_AFTER_MS = 5_000;
 interface SaveOptions {
   /** How long an end mark waits that comes to wait now. */
   patienceMs: number;
-  /** Tasks that have young frames now. */
-  young?: string[];
+  /** Tasks that have hot frames now. */
+  hot?: string[];
   /** When those are looked at, unless they are already. */
-  youngMs?: number;
+  hotMs?: number;
 }
 
 /** What is written of a task. */
@@ -96,7 +96,7 @@ interface SavedIngest extends Ingest {
 export async function saveIngests(
   tx: Knex.Transaction,
   ingests: SavedIngest[],
-  { patienceMs, young = [], youngMs = 0 }: SaveOptions,
+  { patienceMs, hot = [], hotMs = 0 }: SaveOptions,
 ): Promise<void> {
   await tx.raw(
     `update ingests as i
@@ -108,8 +108,8 @@ export async function saveIngests(
             pending_until = case when n.pending_end is null then null
                                  when i.attempt = n.attempt and i.pending_until is not null then i.pending_until
                                  else now() + make_interval(secs => :patienceS) end,
-            compact_at = case when i.task_id = any(:young::uuid[])
-                              then coalesce(i.compact_at, now() + make_interval(secs => :youngS)) else i.compact_at end,
+            compact_at = case when i.task_id = any(:hot::uuid[])
+                              then coalesce(i.compact_at, now() + make_interval(secs => :hotS)) else i.compact_at end,
             fold_at = case when n.position > i.position
                            then coalesce(i.fold_at, now() + make_interval(secs => :foldS)) else i.fold_at end,
             ended_at = case when n.end_status is null then null else coalesce(i.ended_at, vision_now()) end
@@ -117,9 +117,9 @@ export async function saveIngests(
       where i.task_id = n.task_id`,
     {
       patienceS: patienceMs / 1000,
-      youngS: youngMs / 1000,
+      hotS: hotMs / 1000,
       foldS: FOLD_AFTER_MS / 1000,
-      young,
+      hot,
       changed: JSON.stringify(ingests),
     },
   );

@@ -85,5 +85,5 @@ interface Settings {
   /** Age at which a difference that an audit found counts. */
   auditAgeMs: number;
   /** How long frames stay in the database at least before they go to the object store. */
-  youngMs: number;
+  hotMs: number;
 }

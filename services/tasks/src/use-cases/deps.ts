@@ -14,7 +14,7 @@ import type { BackendStatus } from '../clients/backend-status.ts';
 import type { ImagesClient } from '../clients/images.ts';
 import type { ResultsClient } from '../clients/results.ts';
 import type { VideoReader } from '../clients/video-reader.ts';
-import type { StreamProbe } from '../clients/stream-probe.ts';
+import type { AddressProbe } from '../clients/address-probe.ts';
 import type { Signals } from '../signals.ts';
 import type { AwaitedEnds } from './follow/awaited-ends.ts';
 import type { CapacitySlots, CapacitySlotsSettings } from './create/capacity-slots.ts';
@@ -31,7 +31,7 @@ export interface Deps {
   /** Signs and checks the cursors of lists, with keys of its own. */
   cursorBox: Pick<SecretBox, 'digest' | 'matches'>;
   policy: AddressPolicy;
-  probe: StreamProbe;
+  probe: AddressProbe;
   probeLimits: ProbeLimits;
   /** Of requests for a probe alone, which count among `probeLimits` too. */
   streamProbeLimits: ProbeLimits;

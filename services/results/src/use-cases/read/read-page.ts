@@ -88,7 +88,7 @@ async function findNext(
   return onceEach([...rows, ...(await findInSegments(db, range, { seq, limit }))]).slice(0, limit);
 }
 
-/** Segments asked for at first: large ones hold a page, and so do young ones of a task whose frames come in batches. */
+/** Segments asked for at first: large ones hold a page, and so do hot ones of a task whose frames come in batches. */
 const firstLook = (limit: number) => LOOK_BEYOND + Math.ceil(limit / 50);
 const LOOK_BEYOND = 2;
 const MOST_AT_ONCE = 512;

@@ -4,7 +4,7 @@ import { claimDue, dueLag } from '../../db/claim-due.ts';
 import { makeDue, nextTasksWithRows, setCompaction } from '../../db/compaction.ts';
 import { findIngest, lockIngests } from '../../db/ingests.ts';
 import { partitionDays } from '../../db/partitions.ts';
-import { hasYoungFrames } from '../../db/young-frames.ts';
+import { hasHotFrames } from '../../db/hot-frames.ts';
 import { compactTask } from './compact-task.ts';
 import type { Deps } from '../deps.ts';
 
@@ -17,7 +17,7 @@ const LEASE_MS = 300_000;
 /** Segments of one task in a round: others are not to wait for one with months of frames. */
 const SEGMENTS = 20;
 
-/** Moves the young frames of tasks that are due to the object store. Returns how many tasks it worked on. */
+/** Moves the hot frames of tasks that are due to the object store. Returns how many tasks it worked on. */
 export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Promise<number> {
   deps.signals.compactionLag(await dueLag(deps.db, 'compact_at'));
   const taskIds = await claimDue(deps.db, 'compact_at', { limit: TASKS, leaseMs: LEASE_MS });
@@ -38,10 +38,10 @@ async function compactDue(deps: CompactDeps, taskId: string, signal: AbortSignal
     if (moved === 0) break;
   }
   await inTransaction(db, async (tx) => {
-    // Writers hold the same lock, so none adds young frames between the look and the answer.
+    // Writers hold the same lock, so none adds hot frames between the look and the answer.
     await lockIngests(tx, [taskId]);
-    const isDone = !(await hasYoungFrames(tx, day, taskId));
-    await setCompaction(tx, taskId, isDone ? undefined : moved > 0 ? 0 : Math.max(settings.youngMs, MIN_PAUSE_MS));
+    const isDone = !(await hasHotFrames(tx, day, taskId));
+    await setCompaction(tx, taskId, isDone ? undefined : moved > 0 ? 0 : Math.max(settings.hotMs, MIN_PAUSE_MS));
   });
 }
 

@@ -7,8 +7,8 @@ import { noteObject, takeNoted } from '../../db/segment-objects.ts';
 import { lockIngests } from '../../db/ingests.ts';
 import { insertSegments } from '../../db/segments.ts';
 import type { NewSegment } from '../../db/segments.ts';
-import { deleteRows, deleteSegments, firstRows, youngSegments } from '../../db/young-frames.ts';
-import type { YoungSegment } from '../../db/young-frames.ts';
+import { deleteRows, deleteSegments, firstRows, hotSegments } from '../../db/hot-frames.ts';
+import type { HotSegment } from '../../db/hot-frames.ts';
 import { decodeHeads } from '@vision/contracts/segments/head';
 import { checksumOf, unpackedLength } from '@vision/contracts/segments/pack';
 import { encodeSegment, openBody, splitIntoSegments } from '../../domain/segments/segment.ts';
@@ -25,8 +25,8 @@ export interface CompactedTask {
   hasEnded: boolean;
 }
 
-/** Frames of one task in the form that they have while they are young. */
-interface Young {
+/** Frames of one task in the form that they have while they are hot. */
+interface Hot {
   frames: SegmentFrame[];
   /** They make a large segment, or have waited for long enough. */
   isDue: boolean;
@@ -38,33 +38,33 @@ interface Young {
 const FULL = 512;
 /** What is moved at once, before it is compressed: far more than usual frames take. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Frames that do not fill a segment wait for others this many times as long as frames stay young at least. */
+/** Frames that do not fill a segment wait for others this many times as long as frames stay hot at least. */
 const PATIENCE = 6;
 
 /**
- * Moves the next young frames of a task to the object store: the object first, then in one transaction the index and
- * the removal of the young form. Can end at any point and be repeated; readers see the young frames until the commit
+ * Moves the next hot frames of a task to the object store: the object first, then in one transaction the index and
+ * the removal of the hot form. Can end at any point and be repeated; readers see the hot frames until the commit
  * and the segment after it. One that sees both counts each frame once. Returns how many frames were moved.
  */
 export async function compactTask(
   deps: Pick<Deps, 'db' | 'ownPrefix' | 'settings' | 'signals' | 'store'>,
   task: CompactedTask,
 ): Promise<number> {
-  const inSegments = await youngInSegments(deps, task);
-  // A running task always has young segments that wait for others; its rows do not wait for those.
-  const young = inSegments?.isDue ? inSegments : await youngInRows(deps, task);
-  if (!young?.isDue) return 0;
-  const segments = splitIntoSegments(young.frames).map((frames) => encodeSegment(frames, 'small'));
-  assertSame(young.frames, segments);
+  const inSegments = await hotInSegments(deps, task);
+  // A running task always has hot segments that wait for others; its rows do not wait for those.
+  const hot = inSegments?.isDue ? inSegments : await hotInRows(deps, task);
+  if (!hot?.isDue) return 0;
+  const segments = splitIntoSegments(hot.frames).map((frames) => encodeSegment(frames, 'small'));
+  assertSame(hot.frames, segments);
   const stored: StoredSegment[] = [];
   for (const segment of segments) stored.push(await putSegment(deps, task, segment));
-  const isMoved = await moveToIndex(deps.db, task, { young, stored });
+  const isMoved = await moveToIndex(deps.db, task, { hot, stored });
   crashPoint('results.segments_indexed');
   // A newer attempt took frames over meanwhile: the next round reads them again.
   if (!isMoved) return 0;
   const bytes = stored.reduce((sum, { body }) => sum + body.length, 0);
-  deps.signals.framesCompacted({ segments: stored.length, frames: young.frames.length, bytes });
-  return young.frames.length;
+  deps.signals.framesCompacted({ segments: stored.length, frames: hot.frames.length, bytes });
+  return hot.frames.length;
 }
 
 /** A segment whose object was sent. Its body stays in the database until that object was read back. */
@@ -93,14 +93,14 @@ async function putSegment(
 async function moveToIndex(
   db: Knex,
   { day, taskId }: CompactedTask,
-  { young, stored }: { young: Young; stored: StoredSegment[] },
+  { hot, stored }: { hot: Hot; stored: StoredSegment[] },
 ): Promise<boolean> {
   try {
     await inTransaction(db, async (tx) => {
       const locked = await lockIngests(tx, [taskId]);
       if (locked.get(taskId)?.deleted_at) throw new Changed();
       for (const { objectKey } of stored) if (!(await takeNoted(tx, objectKey))) throw new Changed();
-      if (!(await young.remove(tx))) throw new Changed();
+      if (!(await hot.remove(tx))) throw new Changed();
       await insertSegments(
         tx,
         stored.map(({ segment }) => segment),
@@ -124,13 +124,13 @@ async function moveToIndex(
 /** Ends the transaction without effect. */
 class Changed extends Error {}
 
-async function youngInSegments(
+async function hotInSegments(
   { db, settings }: Pick<Deps, 'db' | 'settings'>,
   { day, taskId, hasEnded }: CompactedTask,
-): Promise<Young | undefined> {
-  const { youngMs } = settings;
-  const found = await youngSegments(db, { day, taskId, youngMs, maxBytes: MOST_BYTES });
-  const taken: YoungSegment[] = [];
+): Promise<Hot | undefined> {
+  const { hotMs } = settings;
+  const found = await hotSegments(db, { day, taskId, hotMs, maxBytes: MOST_BYTES });
+  const taken: HotSegment[] = [];
   let count = 0;
   let bytes = 0;
   for (const segment of found) {
@@ -140,7 +140,7 @@ async function youngInSegments(
     count += segment.frames;
   }
   if (taken.length === 0) return undefined;
-  const isOld = taken.some(({ ageMs }) => ageMs >= PATIENCE * youngMs);
+  const isOld = taken.some(({ ageMs }) => ageMs >= PATIENCE * hotMs);
   return {
     frames: taken.flatMap(framesOf).sort((a, b) => a.seq - b.seq),
     isDue: count >= FULL || taken.length < found.length || isOld || hasEnded,
@@ -148,16 +148,13 @@ async function youngInSegments(
   };
 }
 
-function framesOf({ heads, body }: Pick<YoungSegment, 'heads' | 'body'>): SegmentFrame[] {
+function framesOf({ heads, body }: Pick<HotSegment, 'heads' | 'body'>): SegmentFrame[] {
   const opened = openBody(body, heads);
   return heads.map((head, index) => ({ ...head, objects: opened.objectsOf(index) }));
 }
 
 /** Frames that an earlier release stored as rows. */
-async function youngInRows(
-  { db }: Pick<Deps, 'db'>,
-  { day, taskId, hasEnded }: CompactedTask,
-): Promise<Young | undefined> {
+async function hotInRows({ db }: Pick<Deps, 'db'>, { day, taskId, hasEnded }: CompactedTask): Promise<Hot | undefined> {
   const rows = await firstRows(db, { day, taskId, limit: FULL, maxBytes: MOST_BYTES });
   if (rows.length === 0) return undefined;
   const bytes = rows.reduce((sum, { objects }) => sum + Buffer.byteLength(objects), 0);
@@ -168,7 +165,7 @@ async function youngInRows(
   };
 }
 
-/** The young form is about to be removed, so what takes its place is read back first. */
+/** The hot form is about to be removed, so what takes its place is read back first. */
 function assertSame(frames: SegmentFrame[], segments: EncodedSegment[]): void {
   const again = segments.flatMap(({ heads, body }) => framesOf({ heads: decodeHeads(heads), body }));
   const differs = frames.some((frame, index) => {

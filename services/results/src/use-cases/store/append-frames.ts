@@ -10,7 +10,7 @@ import { encodeSegment, splitIntoSegments } from '../../domain/segments/segment.
 
 export interface AppendedFrames {
   /** Tasks that got segments. */
-  young: string[];
+  hot: string[];
   /** Frames of each task that were written. */
   written: Map<string, number>;
 }
@@ -18,13 +18,13 @@ export interface AppendedFrames {
 /** Stores frames that are not there yet. */
 export async function appendFrames(tx: Knex.Transaction, frames: FrameRow[]): Promise<AppendedFrames> {
   const byTask = framesByTask(frames);
-  const inserted = await insertSegments(tx, [...byTask.values()].flatMap(youngSegmentsOf));
+  const inserted = await insertSegments(tx, [...byTask.values()].flatMap(hotSegmentsOf));
   const written = new Map<string, number>();
   for (const { taskId, frames: count } of inserted) written.set(taskId, (written.get(taskId) ?? 0) + count);
-  return { young: [...byTask.keys()], written };
+  return { hot: [...byTask.keys()], written };
 }
 
-function youngSegmentsOf(frames: FrameRow[]): NewSegment[] {
+function hotSegmentsOf(frames: FrameRow[]): NewSegment[] {
   const [first] = frames;
   if (!first) return [];
   const inOrder = frames.toSorted((a, b) => a.seq - b.seq);

@@ -100,7 +100,7 @@ interface Stored extends AfterStoring {
 async function store(
   tx: Knex.Transaction,
   byTask: Map<string, TaskMessages>,
-  { framePatienceMs: patienceMs, youngMs }: Deps['settings'],
+  { framePatienceMs: patienceMs, hotMs }: Deps['settings'],
 ): Promise<{ stored: Stored[]; deleted: number }> {
   const ingests = await lockIngests(tx, [...byTask.keys()]);
   let deleted = 0;
@@ -115,7 +115,7 @@ async function store(
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   const outcomes = await settleDoubtful(tx, doubtfulFrames);
   const late = framesWith(doubtfulFrames, outcomes, 'inserted');
-  const { young, written } = await appendFrames(tx, [...plans.flatMap(({ newFrames }) => newFrames), ...late]);
+  const { hot, written } = await appendFrames(tx, [...plans.flatMap(({ newFrames }) => newFrames), ...late]);
   await listLateFrames(tx, late);
   const stored = planned.map(({ before, plan }) => ({
     before,
@@ -127,7 +127,7 @@ async function store(
     const counted = ingest.stored - plan.ingest.stored;
     return { ...ingest, unmatched_frames: (written.get(ingest.task_id) ?? 0) - counted };
   });
-  await saveIngests(tx, changed, { patienceMs, young, youngMs });
+  await saveIngests(tx, changed, { patienceMs, hot, hotMs });
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
   return { stored, deleted };
 }

@@ -4,7 +4,7 @@ import type { FrameHead } from '@vision/contracts/segments/head';
 import type { FrameRow } from '../domain/plan-storing.ts';
 
 /** A segment whose objects are still in the database. */
-export interface YoungSegment {
+export interface HotSegment {
   id: string;
   firstSeq: number;
   revision: number;
@@ -15,29 +15,29 @@ export interface YoungSegment {
   body: Buffer;
 }
 
-/** The first young segments of a task that are old enough, together no larger than `maxBytes` unless it is one. */
-export async function youngSegments(
+/** The first hot segments of a task that are old enough, together no larger than `maxBytes` unless it is one. */
+export async function hotSegments(
   db: Knex,
-  { day, taskId, youngMs, maxBytes }: { day: string; taskId: string; youngMs: number; maxBytes: number },
-): Promise<YoungSegment[]> {
-  const { rows } = await db.raw<{ rows: (Omit<YoungSegment, 'heads'> & { packedHeads: Buffer })[] }>(
+  { day, taskId, hotMs, maxBytes }: { day: string; taskId: string; hotMs: number; maxBytes: number },
+): Promise<HotSegment[]> {
+  const { rows } = await db.raw<{ rows: (Omit<HotSegment, 'heads'> & { packedHeads: Buffer })[] }>(
     `select id, first_seq as "firstSeq", revision, frames, heads as "packedHeads", body,
             (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs"
        from (select id, first_seq, revision, frames, heads, body, created_at, bytes,
                     sum(bytes) over (order by first_seq, id) as bytes_up_to
                from (select id, first_seq, revision, frames, heads, body, created_at, bytes from segments
                       where day = :day and task_id = :taskId and body is not null
-                        and created_at <= now() - make_interval(secs => :youngS)
+                        and created_at <= now() - make_interval(secs => :hotS)
                       order by first_seq, id limit 600) as first) as summed
       where bytes_up_to <= :maxBytes or bytes_up_to = bytes
       order by first_seq, id`,
-    { day, taskId, youngS: youngMs / 1000, maxBytes },
+    { day, taskId, hotS: hotMs / 1000, maxBytes },
   );
   return rows.map(({ packedHeads, ...segment }) => ({ ...segment, heads: decodeHeads(packedHeads) }));
 }
 
 /** A frame that is stored as a row. */
-export interface YoungRow extends Omit<FrameRow, 'objects' | 'isLive' | 'day' | 'taskId'> {
+export interface HotRow extends Omit<FrameRow, 'objects' | 'isLive' | 'day' | 'taskId'> {
   objects: string;
 }
 
@@ -45,8 +45,8 @@ export interface YoungRow extends Omit<FrameRow, 'objects' | 'isLive' | 'day' | 
 export async function firstRows(
   db: Knex,
   { day, taskId, limit, maxBytes }: { day: string; taskId: string; limit: number; maxBytes: number },
-): Promise<YoungRow[]> {
-  const { rows } = await db.raw<{ rows: YoungRow[] }>(
+): Promise<HotRow[]> {
+  const { rows } = await db.raw<{ rows: HotRow[] }>(
     `select seq, attempt, position, frame_time_ms as "frameTimeMs", width, height, objects
        from (select *, octet_length(objects) as bytes, sum(octet_length(objects)) over (order by seq) as bytes_up_to
                from (select seq, attempt, position, frame_time_ms, width, height, objects from frames
@@ -58,11 +58,11 @@ export async function firstRows(
   return rows;
 }
 
-/** Removes young segments as they were read; returns whether all of them were still like that. */
+/** Removes hot segments as they were read; returns whether all of them were still like that. */
 export async function deleteSegments(
   tx: Knex.Transaction,
   { day, taskId }: { day: string; taskId: string },
-  segments: Pick<YoungSegment, 'id' | 'firstSeq' | 'revision'>[],
+  segments: Pick<HotSegment, 'id' | 'firstSeq' | 'revision'>[],
 ): Promise<boolean> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `delete from segments as s using json_to_recordset(:segments::json) as row (id uuid, "firstSeq" int, revision int)
@@ -92,7 +92,7 @@ export async function deleteRows(
 }
 
 /** Whether a task has frames that are not in large segments. */
-export async function hasYoungFrames(db: Knex, day: string, taskId: string): Promise<boolean> {
+export async function hasHotFrames(db: Knex, day: string, taskId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: [{ found: boolean }] }>(
     `select exists (select from segments where day = :day and task_id = :taskId and body is not null)
          or exists (select from frames where day = :day and task_id = :taskId) as found`,

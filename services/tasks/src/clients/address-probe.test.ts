@@ -8,7 +8,7 @@ import type { Lookup } from '@vision/shared/net/name-lookup';
 import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { until } from '@vision/shared/testing/until';
 import { parseStreamUrl } from '@vision/streams/stream-url';
-import { createStreamProbe } from './stream-probe.ts';
+import { createAddressProbe } from './address-probe.ts';
 
 const policy = createAddressPolicy(['127.0.0.0/8']);
 const sockets = new Set<Socket>();
@@ -45,11 +45,11 @@ async function peer(reply: (heard: Buffer, socket: Socket) => void): Promise<num
 const ample = { connectMs: 30_000, totalMs: 30_000 };
 const brief = { connectMs: 30_000, totalMs: 300 };
 const probe = (url: string, { connectMs, totalMs }: { connectMs: number; totalMs: number } = ample) =>
-  createStreamProbe({ policy, connectMs })(parseStreamUrl(url, policy), AbortSignal.timeout(totalMs));
+  createAddressProbe({ policy, connectMs })(parseStreamUrl(url, policy), AbortSignal.timeout(totalMs));
 /** The same by a name, which leads to the addresses. */
 const probeByName = (url: string, lookup: Lookup, { cidrs = ['127.0.0.0/8'], ca }: ByName = {}) => {
   const named = createAddressPolicy(cidrs, { lookup });
-  const run = createStreamProbe({ policy: named, connectMs: ample.connectMs, ca });
+  const run = createAddressProbe({ policy: named, connectMs: ample.connectMs, ca });
   return run(parseStreamUrl(url, policy), AbortSignal.timeout(ample.totalMs));
 };
 interface ByName {

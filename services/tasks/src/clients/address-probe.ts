@@ -23,14 +23,14 @@ export interface ProbeOptions {
 type ProbeResult = { outcome: 'reached'; pinnedAddress: string } | { outcome: 'unreachable'; fault: ProbeFault };
 
 /** Looks at a stream until the signal ends it, which gives the fault `timeout`. */
-export type StreamProbe = (url: StreamUrl, signal: AbortSignal) => Promise<ProbeResult>;
+export type AddressProbe = (url: StreamUrl, signal: AbortSignal) => Promise<ProbeResult>;
 
 /**
  * Proves only that a peer talks at the address of a stream: the name is resolved once, every answer must pass the
  * address rules, one handshake of the scheme is made with that one address, and no answer can redirect it anywhere
  * else. No socket is left after any outcome.
  */
-export function createStreamProbe({ policy, connectMs, ca }: ProbeOptions): StreamProbe {
+export function createAddressProbe({ policy, connectMs, ca }: ProbeOptions): AddressProbe {
   return async (url, signal) => {
     try {
       const pinnedAddress = await inStreamSpan('probe a stream', url, async () => {

@@ -46,5 +46,5 @@ export const hastened = {
   MQTT_ACK_MS: '3000',
 };
 
-/** Of the last release beside this code: its checkout has no console built, and its frames are single by default. */
-export const ofLastRelease = { CONSOLE: 'false', PUBLISH_SEGMENTS: 'true' };
+/** Of the last release beside this code: its checkout has no console built. */
+export const ofLastRelease = { CONSOLE: 'false' };

@@ -1,6 +1,5 @@
 import kafkajs from 'kafkajs';
-import type { PartitionAssigner } from 'kafkajs';
-import { withAdmin } from './dlq-records.ts';
+import type { Admin, PartitionAssigner } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
 
 /**
@@ -22,16 +21,42 @@ export const announcing =
     };
   };
 
-/**
- * Whether every member of a consumer group has announced this feature; the name of the group without prefix. False too
- * while the group has no member, or has not settled who its members are.
- * @throws what the broker answers, for instance that this user may not describe the group.
- */
-export async function isReadByAll(client: KafkaClient, groupId: string, feature: string): Promise<boolean> {
-  const { groups } = await withAdmin(client, (admin) => admin.describeGroups([client.nameOf(groupId)]));
-  const [group] = groups;
-  if (group?.state !== 'Stable' || group.members.length === 0) return false;
-  return group.members.every(({ memberMetadata }) => featuresIn(memberMetadata).includes(feature));
+/** Asks a consumer group on one connection, which is made anew after a failure. One question at a time. */
+export interface FeatureQuery {
+  /**
+   * Whether every member of the group has announced the feature. False too while the group has no member, or has not
+   * settled who its members are.
+   * @throws what the broker answers, for instance that this user may not describe the group.
+   */
+  isReadByAll: () => Promise<boolean>;
+  close: () => Promise<void>;
+}
+
+/** @param groupId without prefix */
+export function createFeatureQuery(client: KafkaClient, groupId: string, feature: string): FeatureQuery {
+  let admin: Admin | undefined;
+  const close = async () => {
+    const last = admin;
+    admin = undefined;
+    await last?.disconnect();
+  };
+  return {
+    isReadByAll: async () => {
+      try {
+        // The caller asks again; retries of the library would hold up its stop.
+        admin ??= client.kafka.admin({ retry: { retries: 0 } });
+        await admin.connect();
+        const { groups } = await admin.describeGroups([client.nameOf(groupId)]);
+        const [group] = groups;
+        if (group?.state !== 'Stable' || group.members.length === 0) return false;
+        return group.members.every(({ memberMetadata }) => featuresIn(memberMetadata).includes(feature));
+      } catch (error) {
+        await close().catch(() => undefined);
+        throw error;
+      }
+    },
+    close,
+  };
 }
 
 /** What a member announced; nothing when it is of another release, or no consumer of ours. */

@@ -4,7 +4,7 @@ import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { createBatchConsumer } from '../src/batch-consumer.ts';
 import type { EventConsumer } from '../src/consumer.ts';
-import { isReadByAll } from '../src/group-features.ts';
+import { createFeatureQuery } from '../src/group-features.ts';
 import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
 import { createProducer } from '../src/producer.ts';
 import { isEvent } from '../src/subscription.ts';
@@ -48,7 +48,14 @@ const start = (features?: readonly string[]) => {
   consumer.start();
   return consumer;
 };
-const isRead = (feature = 'new-form') => isReadByAll(kafka.client, 'readers', feature);
+const isRead = async (feature = 'new-form') => {
+  const query = createFeatureQuery(kafka.client, 'readers', feature);
+  try {
+    return await query.isReadByAll();
+  } finally {
+    await query.close();
+  }
+};
 
 test('a feature counts while every member of the group announces it, and members of both kinds share partitions', async () => {
   expect(await isRead()).toBe(false);

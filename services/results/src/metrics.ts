@@ -54,8 +54,8 @@ export const metrics = {
   compactionLag: gauge('vision.results.compaction_lag', {
     unit: 's',
     meaning:
-      'Time since the longest waiting task was due to have its frames moved to the object store, 0 when no task is due. ' +
-      'Its frames stay in the database until then',
+      'Time since the longest waiting task was due to have its frames moved to the object store, or since when every ' +
+      'move of this process has failed; 0 when no task is due. Frames stay in the database until they are moved',
   }),
   foldLag: gauge('vision.results.fold_lag', {
     unit: 's',

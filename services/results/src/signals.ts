@@ -19,6 +19,7 @@ export function createSignals(logger: Logger) {
   const blocked = createCounter(metrics.blocked);
   const foldLag = createGauge(metrics.foldLag);
   const compactionLag = createGauge(metrics.compactionLag);
+  const failing = createFailingTime();
   return {
     ...segmentSignals(logger),
     ...alarmSignals(logger),
@@ -51,7 +52,8 @@ export function createSignals(logger: Logger) {
     },
     /** Seconds that the longest waiting task has been due. */
     foldLag: (seconds: number) => foldLag.record(Math.max(0, seconds)),
-    compactionLag: (seconds: number) => compactionLag.record(Math.max(0, seconds)),
+    compactionLag: (seconds: number) => compactionLag.record(Math.max(0, seconds, failing.seconds())),
+    compactionTried: failing.tried,
     dropBlocked: (day: string) => {
       blocked.add(1);
       logger.warn({ day }, 'a partition is in use and is dropped later');
@@ -123,5 +125,16 @@ function alarmSignals(logger: Logger) {
         'the clock of a worker is behind that of the one before; judging goes on',
       );
     },
+  };
+}
+
+/** For how long every try has failed: each try puts its task off, so the task that is due alone does not say. */
+function createFailingTime() {
+  let sinceMs: number | undefined;
+  return {
+    tried: (hasFailed: boolean) => {
+      sinceMs = hasFailed ? (sinceMs ?? performance.now()) : undefined;
+    },
+    seconds: () => (sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1_000),
   };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { fail } from '@vision/contracts/errors';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { testMetrics } from '@vision/shared/testing/metrics';
@@ -37,6 +38,25 @@ const signals = createSignals(logger);
 const settings = { ...testSettings, hotMs: 0 };
 const copies = () => database.db('segment_copies');
 const oldest = () => metrics.sumOf('vision.results.oldest_unverified_segment_age');
+
+test('the gauge grows while the store takes nothing, although each try puts its task off', async () => {
+  const lag = () => metrics.sumOf('vision.results.compaction_lag');
+  const { db } = database;
+  const task = await keepTask();
+  const due = () => db('ingests').where({ task_id: task }).update({ compact_at: db.fn.now() });
+  const refused = () => Promise.reject(fail.sysUnavailable('object_store_unavailable', new Error('AccessDenied')));
+  await due();
+  await expect(compact({ ...store, put: refused })).rejects.toThrow();
+  // Nothing is due for as long as the lease of the try lasts.
+  await until(async () => {
+    await compact(store);
+    return ((await lag()) ?? 0) > 0.2;
+  });
+  await due();
+  await compact(store);
+  await compact(store);
+  expect(await lag()).toBe(0);
+});
 
 /** Stores the frames of a task that has ended. @returns the task */
 async function keepTask(): Promise<string> {

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import type { Launch } from '../../../deploy/local/service-environment.ts';
 import type { Settings } from '../../../deploy/local/settings.ts';
@@ -18,15 +19,18 @@ export interface LaunchesOptions {
   infrastructure: Infrastructure;
   /** Settings of all services. */
   env: NodeJS.ProcessEnv;
-  /** The work folder of a process, unless it is the usual one. */
-  workDirOf: (name: string) => string | undefined;
+  /** Where a process puts files that others send, unless it is the usual place. */
+  diskOf: (name: string) => string | undefined;
   /** What the second process of each service runs from; this checkout when absent. */
   older?: OlderRelease | undefined;
   /** The addresses of the services to each other. */
   neighbours: Record<string, string>;
 }
 
-/** Frames travel in both forms, and those of a job in one after the other as workers take it over. */
+/**
+ * Frames travel in both forms, and those of a job in one after the other as workers take it over. The last release
+ * publishes single frames by default.
+ */
 const PUBLISHES_SINGLE_FRAMES = 'inference-1';
 
 /**
@@ -36,7 +40,7 @@ const PUBLISHES_SINGLE_FRAMES = 'inference-1';
 const EVENTS_LATE_MS = '5400000';
 
 /** How each process of a service starts, the first time and after every end: in the release that it has. */
-export function launchesOf({ settings, infrastructure, workDirOf, older, env, neighbours }: LaunchesOptions) {
+export function launchesOf({ settings, infrastructure, diskOf, older, env, neighbours }: LaunchesOptions) {
   return (index: 0 | 1, links: ReadonlyMap<Store, Link>): ReplicaOptions['launch'] => {
     const release = index === 1 ? older : undefined;
     return (name, portBase, secrets): Launch => ({
@@ -45,8 +49,9 @@ export function launchesOf({ settings, infrastructure, workDirOf, older, env, ne
       env: {
         ...env,
         ...release?.env,
-        WORK_DIR: workDirOf(name) ?? `${settings.localDir}/work/${name}`,
-        ...(name === PUBLISHES_SINGLE_FRAMES && { SEGMENT_LINGER_MS: '0' }),
+        WORK_DIR: diskOf(name) ?? `${settings.localDir}/work/${name}`,
+        SPOOL_DIR: diskOf(name) ?? tmpdir(),
+        ...(name === PUBLISHES_SINGLE_FRAMES && !older && { SEGMENT_LINGER_MS: '0' }),
         ...(name.startsWith('results-') && { ORPHAN_AGE_MS: EVENTS_LATE_MS }),
       },
       replica: { name, portBase, neighbours, secrets },

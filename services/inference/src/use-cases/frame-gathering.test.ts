@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { fail } from '@vision/contracts/errors';
 import type { OutgoingEvent } from '@vision/kafka/cloud-event';
 import { createFrameGathering } from './frame-gathering.ts';
 
@@ -55,14 +56,25 @@ test('requests are cut where they would be too large for a broker', async () => 
   ]);
 });
 
-test('a partition that takes nothing fails one request of all, and then its own job only', async () => {
+const outcomeOf = (publishing: Promise<void>) =>
+  publishing.then(
+    () => 'published',
+    (error: unknown) => (error as Error).message,
+  );
+
+test('records that a broker refuses fail their own job only, and later ones go by themselves', async () => {
   const { requests, gathering } = broker(['bad']);
-  const publish = (id: string) =>
-    gathering.publish([event(id)], held).then(
-      () => 'published',
-      () => 'failed',
-    );
-  expect(await Promise.all([publish('good'), publish('bad')])).toEqual(['failed', 'failed']);
-  expect(await Promise.all([publish('good'), publish('bad')])).toEqual(['published', 'failed']);
-  expect(requests).toEqual([['good', 'bad'], ['good'], ['bad']]);
+  const publish = (id: string) => outcomeOf(gathering.publish([event(id)], held));
+  const outcomes = ['published', 'a partition takes nothing'];
+  expect(await Promise.all([publish('good'), publish('bad')])).toEqual(outcomes);
+  expect(await Promise.all([publish('good'), publish('bad')])).toEqual(outcomes);
+  expect(requests).toEqual([['good', 'bad'], ['good'], ['bad'], ['good'], ['bad']]);
+});
+
+test('an outage is told to each job, which waits for its end by itself', async () => {
+  const away = fail.sysUnavailable('kafka_unavailable', new Error('no broker answers'));
+  const publishBatch = () => Promise.reject(away);
+  const gathering = createFrameGathering({ producer: { publishBatch }, isOn: () => true, lingerMs: 20 });
+  const publish = (id: string) => gathering.publish([event(id)], held).catch((error: unknown) => error);
+  expect(await Promise.all([publish('a'), publish('b')])).toEqual([away, away]);
 });

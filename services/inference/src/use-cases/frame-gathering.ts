@@ -1,5 +1,6 @@
 import type { OutgoingEvent } from '@vision/kafka/cloud-event';
 import type { EventProducer } from '@vision/kafka/producer';
+import { asUnavailable } from '@vision/shared/unavailable';
 
 /** Puts what the jobs of a worker publish at about the same time into one request to Kafka. */
 export interface FrameGathering {
@@ -46,7 +47,11 @@ export function createFrameGathering({ producer, isOn, lingerMs }: GatheringOpti
       for (const { resolve } of held) resolve();
     } catch (error) {
       if (held.length > 1) restsUntilMs = performance.now() + REST_MS;
-      for (const { reject } of held) reject(error);
+      // An outage is waited out by each job. Anything else may be said of the records of one job, or of all together.
+      const isOfAll = held.length === 1 || asUnavailable(error) !== undefined;
+      for (const one of held)
+        if (isOfAll) one.reject(error);
+        else void send([one]);
     }
   };
   const depart = () => {

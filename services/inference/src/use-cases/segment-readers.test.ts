@@ -8,12 +8,13 @@ import type { Deps } from './deps.ts';
 import { createSegmentReaders } from './segment-readers.ts';
 
 /** A group of one member that reads segments, of a broker that may be unavailable. */
-function createBroker() {
+function createBroker({ isSilent = false } = {}) {
   const broker = { isAway: false, asked: 0 };
   const assigner = announcing([groupFeatures.frameSegments])({} as Parameters<ReturnType<typeof announcing>>[0]);
   const { metadata } = assigner.protocol({ topics: ['frames'] });
   const describeGroups = () => {
     broker.asked += 1;
+    if (isSilent) return new Promise<never>(() => undefined);
     if (broker.isAway) return Promise.reject(new Error('no broker answers'));
     return Promise.resolve({ groups: [{ state: 'Stable', members: [{ memberMetadata: metadata }] }] });
   };
@@ -21,6 +22,15 @@ function createBroker() {
   const client = { kafka: { admin }, nameOf: (name: string) => name } as unknown as KafkaClient;
   return { broker, client };
 }
+
+test('a question that gets no answer does not hold up a stop', async () => {
+  const { client } = createBroker({ isSilent: true });
+  const signals = { segmentReadersChanged: () => undefined } as unknown as Deps['signals'];
+  const readers = createSegmentReaders(client, { logger: createLogger('test', 'silent'), signals });
+  readers.poller.start();
+  await readers.poller.stop();
+  expect(readers.areReady()).toBe(false);
+});
 
 test('says once that an answer has expired while the group cannot be asked, and when it is there again', async () => {
   const { broker, client } = createBroker();

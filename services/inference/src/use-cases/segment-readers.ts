@@ -1,6 +1,7 @@
 import { consumerGroups, groupFeatures } from '@vision/contracts/topics';
-import { isReadByAll } from '@vision/kafka/group-features';
+import { createFeatureQuery } from '@vision/kafka/group-features';
 import type { KafkaClient } from '@vision/kafka/kafka';
+import { atMost } from '@vision/shared/async/at-most';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import type { Deps } from './deps.ts';
@@ -14,6 +15,8 @@ export interface SegmentReaders {
 /** An answer counts until the next but one should have come. */
 const ASK_MS = 2_000;
 const VALID_MS = 3 * ASK_MS;
+/** A question that nobody answers does not hold up the stop of a worker. */
+const STOP_MS = 1_000;
 /** Those who store frames. */
 const [{ group: READERS }] = consumerGroups.results;
 
@@ -26,6 +29,7 @@ export function createSegmentReaders(
   { logger, signals }: Pick<Deps, 'logger' | 'signals'>,
   now = () => performance.now(),
 ): SegmentReaders {
+  const query = createFeatureQuery(kafka, READERS, groupFeatures.frameSegments);
   let answer = { areReady: false, validUntilMs: -Infinity };
   let announced = false;
   const areReady = () => answer.areReady && now() < answer.validUntilMs;
@@ -37,7 +41,7 @@ export function createSegmentReaders(
   const run = async () => {
     const askedMs = now();
     try {
-      const isRead = await isReadByAll(kafka, READERS, groupFeatures.frameSegments);
+      const isRead = await query.isReadByAll();
       answer = { areReady: isRead, validUntilMs: askedMs + VALID_MS };
     } finally {
       // Without an answer the last one ends too.
@@ -45,5 +49,10 @@ export function createSegmentReaders(
     }
     return 0;
   };
-  return { areReady, poller: createPoller({ name: 'segment-readers', intervalMs: ASK_MS, run, logger }) };
+  const poller = createPoller({ name: 'segment-readers', intervalMs: ASK_MS, run, logger });
+  const stop = async () => {
+    await atMost(STOP_MS, poller.stop());
+    await atMost(STOP_MS, query.close());
+  };
+  return { areReady, poller: { ...poller, stop } };
 }

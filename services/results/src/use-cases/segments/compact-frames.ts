@@ -22,7 +22,15 @@ export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Pro
   deps.signals.compactionLag(await dueLag(deps.db, 'compact_at'));
   const taskIds = await claimDue(deps.db, 'compact_at', { limit: TASKS, leaseMs: LEASE_MS });
   // A task that fails is due again when its lease has expired.
-  await deps.loops.of('compaction').atOnce(taskIds, (taskId) => compactDue(deps, taskId, signal));
+  await deps.loops.of('compaction').atOnce(taskIds, async (taskId) => {
+    try {
+      await compactDue(deps, taskId, signal);
+      deps.signals.compactionTried(false);
+    } catch (error) {
+      deps.signals.compactionTried(true);
+      throw error;
+    }
+  });
   return taskIds.length;
 }
 

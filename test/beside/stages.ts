@@ -38,7 +38,7 @@ export const stages: readonly Stage[] = [
   { name: 'stepped back', runs: everywhere('last') },
   { name: 'upgraded', runs: everywhere('today') },
   { name: 'results stepped back behind new workers', runs: except({ results: ['last'] }) },
-  { name: 'frames compressed with zstd', runs: except({ inference: ['settled'] }) },
+  { name: 'everything compressed with zstd', runs: everywhere('settled') },
 ];
 
 /** Both releases of results read segments, so today's workers publish them beside either. */

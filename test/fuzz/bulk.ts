@@ -1,4 +1,6 @@
-import { getHeapStatistics } from 'node:v8';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Bulk } from './target.ts';
 
 const MIB = 1024 * 1024;
@@ -27,7 +29,7 @@ export async function bulkFault(bulk: Bulk, input: Buffer): Promise<string | und
   if (bytes === 0) return undefined;
   const msPerMiB = ms / (bytes / MIB);
   if (msPerMiB > bulk.mostMs) return `takes ${Math.round(msPerMiB)} ms for a MiB, ${bulk.mostMs} at most`;
-  if (heapBytes > HEAP_PER_BYTE * bytes + GARBAGE_BYTES) return `fills ${Math.round(heapBytes / bytes)} bytes for one`;
+  if (isTooMuch(heapBytes, bytes)) return `fills ${Math.round(heapBytes / bytes)} bytes for one`;
   return undefined;
 }
 
@@ -52,9 +54,28 @@ async function costOf({ kind, open, mostBytes = MESSAGE_BYTES }: Bulk, input: Bu
     if (kind === 'message' || !isRefused) bytes += piece.length;
     if (isRefused || spent() > ENOUGH_MS) break;
   }
-  const cost = { bytes, ms: spent(), heapBytes: heapBytes() - before.heap };
+  const ms = spent();
+  let held = heapBytes() - before.heap;
+  // When garbage is collected depends on the machine; only what is still held is a finding.
+  if (isTooMuch(held, bytes)) {
+    await collectGarbage();
+    held = heapBytes() - before.heap;
+  }
   stop.abort();
-  return cost;
+  return { bytes, ms, heapBytes: held };
+}
+
+const isTooMuch = (heapBytes: number, bytes: number) => heapBytes > HEAP_PER_BYTE * bytes + GARBAGE_BYTES;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Buffers are given back some time after their objects. */
+async function collectGarbage(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) {
+    collect();
+    await nextTurn();
+  }
 }
 
 const heapBytes = () => getHeapStatistics().used_heap_size + process.memoryUsage().arrayBuffers;

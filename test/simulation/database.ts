@@ -107,11 +107,14 @@ function createPool(server: Server, { time, spare, user, current }: PoolOptions)
     client: clientOf({ user, current, now: time.now, hasSessions: server.hasSessions, spare, cancel: server.cancel }),
     // Real time says nothing about a schedule.
     statementTimeoutMs: 0,
-    lockTimeoutMs: 0,
     acquireTimeoutMs: 3_600_000,
   });
   const { connectionSettings } = db.client as { connectionSettings: object };
-  Object.assign(connectionSettings, { idle_in_transaction_session_timeout: 0 }, server.stream && server);
+  Object.assign(
+    connectionSettings,
+    { idle_in_transaction_session_timeout: 0, lock_timeout: 0 },
+    server.stream && server,
+  );
   // It would be asked for in every schedule.
   Object.assign(db.client as object, { version: '15' });
   return db;

@@ -177,7 +177,7 @@ export const counterRepair = z
   })
   .meta({ id: 'CounterRepair' });
 
-/** Set a counter to what its reservations add up to; kept with who asked for it and why. */
+/** Correct a counter from its reservations; kept with who asked for it and why. */
 export const repairCounter = defineQuestion({
   method: 'post',
   path: '/internal/v1/counters/repair',

@@ -45,8 +45,6 @@ export interface KafkaOptions extends KafkaConnection {
   logger: Logger;
   /** How often a request is tried before it fails; 9 when absent. */
   tries?: number;
-  /** Longest wait for the answer to a request; then its connection ends too. `ANSWER_MS` when absent. */
-  requestTimeoutMs?: number;
   /** How long before the end of its session a connection logs in again; `REAUTHENTICATE_MS` when absent. */
   reauthenticateMs?: number;
 }
@@ -64,7 +62,7 @@ export interface KafkaClient {
 
 /** One per process. The kafkajs library is known to the files of this folder only. */
 export function createKafka(options: KafkaOptions): KafkaClient {
-  const { brokers, clientId, logger, topicPrefix = '', tls, login, tries = 9, requestTimeoutMs = ANSWER_MS } = options;
+  const { brokers, clientId, logger, topicPrefix = '', tls, login, tries = 9 } = options;
   const offsetResets = createCounter(kafkaMetrics.offsetResets);
   const kafka = new Kafka({
     clientId,
@@ -73,7 +71,7 @@ export function createKafka(options: KafkaOptions): KafkaClient {
     ...(login && { sasl: saslOf(login) }),
     reauthenticationThreshold: options.reauthenticateMs ?? REAUTHENTICATE_MS,
     connectionTimeout: 5_000,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: ANSWER_MS,
     enforceRequestTimeout: true,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => passOn({ logger, offsetResets }, entry),

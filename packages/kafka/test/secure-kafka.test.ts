@@ -234,7 +234,7 @@ test('a connection whose peer vanished without a reset is replaced after its fir
   const options = { brokers, clientId: 'test', logger: createLogger('test', 'silent'), topicPrefix: 'vanished.' };
   const things = { name: 'things', partitions: 1, addPartitions: true, retentionMs: 3_600_000 };
   await applyTopics(createKafka(options), [things]);
-  const producer = createProducer(createKafka({ ...options, requestTimeoutMs: 3_000 }));
+  const producer = createProducer(createKafka(options));
   await producer.publishRaw([{ topic: 'things', value: 'before' }]);
   proxy.set({ kind: 'dead' });
   proxy.set({ kind: 'none' });

@@ -30,7 +30,7 @@ export function createSignals(logger: Logger) {
     },
     counterRepaired: (repaired: CounterRepair, by: { who: string; reason: string }) => {
       repairs.add(1);
-      logger.warn({ ...repaired, ...by }, 'a counter was set to what its reservations add up to');
+      logger.warn({ ...repaired, ...by }, 'corrected quota counter from its reservations');
     },
     census: createCensus(),
     retentionRan: (removed: { reservations: number; counters: number }) => {

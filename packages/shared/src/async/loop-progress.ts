@@ -52,7 +52,7 @@ export function createLoopProgress({ name, logger, now = () => performance.now()
       logged = { isOutage, atMs: now() };
       const facts = { err: outage?.cause ?? error, poller: name, failures };
       if (isOutage) logger.warn(facts, 'waiting for a store to come back');
-      else logger.error(facts, 'a round failed');
+      else logger.error(facts, 'background job failed');
     },
     stopped: () => ends.forEach((end) => end()),
   };

@@ -22,8 +22,6 @@ export interface DbOptions extends DatabaseConnection {
   applicationName: string;
   /** The server ends a statement after this time; 0 = never (migrations). */
   statementTimeoutMs?: number;
-  /** The server ends a statement that waits this long for a lock. */
-  lockTimeoutMs?: number;
   /** Longest wait for a free connection of the pool or for a new one. */
   acquireTimeoutMs?: number;
   /** Shifts `vision_now()`, for tests. `0 seconds` is not sent at all: not every pooler lets options pass. */
@@ -32,6 +30,8 @@ export interface DbOptions extends DatabaseConnection {
   client?: typeof MeasuredClient;
 }
 
+/** The server ends a statement that waits this long for a lock. */
+const LOCK_MS = 3_000;
 /** The server ends a transaction that waits this long for its client. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
@@ -49,7 +49,7 @@ export function createDb(options: DbOptions): Knex {
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      lock_timeout: options.lockTimeoutMs ?? 3_000,
+      lock_timeout: LOCK_MS,
       connectionTimeoutMillis: acquireTimeoutMs,
       // The client gives up 3 s after the server should have: covers a peer that vanished without a reset.
       ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 3_000 } : {}),

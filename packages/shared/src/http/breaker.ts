@@ -19,9 +19,10 @@ export interface BreakerOptions {
   resetMs: number;
   /** Calls within the window below which nothing opens the breaker. */
   volume?: number | undefined;
-  /** Length of the window in milliseconds; longer than the slowest call, or slow failures never gather. */
-  windowMs?: number | undefined;
 }
+
+/** Longer than the slowest call, or slow failures never gather. */
+const WINDOW_MS = 30_000;
 
 export type BreakerState = 'closed' | 'half-open' | 'open';
 
@@ -151,7 +152,7 @@ function createStreak() {
 const nameOf = ({ upstream, operation }: BreakerOptions) => `${upstream}.${operation}`;
 
 function createCircuit(options: BreakerOptions): CircuitBreaker<[boolean], void> {
-  const { resetMs, volume = 10, windowMs = 30_000 } = options;
+  const { resetMs, volume = 10 } = options;
   const report = async (failed: boolean) => {
     if (failed) throw new Error('the call failed');
   };
@@ -159,7 +160,7 @@ function createCircuit(options: BreakerOptions): CircuitBreaker<[boolean], void>
     name: nameOf(options),
     resetTimeout: resetMs,
     volumeThreshold: volume,
-    rollingCountTimeout: windowMs,
+    rollingCountTimeout: WINDOW_MS,
     timeout: false,
     errorThresholdPercentage: 50,
     rollingCountBuckets: 10,

@@ -64,14 +64,14 @@ const STALE_MS = 60 * 60_000;
 const PATIENCE_MS = 180_000;
 const patient = {
   statementTimeoutMs: PATIENCE_MS,
-  lockTimeoutMs: PATIENCE_MS,
   acquireTimeoutMs: PATIENCE_MS,
 };
 
 /** An address says more than the limits of a service. */
 function patientUrl(address: string): string {
   const url = new URL(address);
-  url.searchParams.set('idle_in_transaction_session_timeout', String(PATIENCE_MS));
+  for (const limit of ['idle_in_transaction_session_timeout', 'lock_timeout'])
+    url.searchParams.set(limit, String(PATIENCE_MS));
   return url.href;
 }
 

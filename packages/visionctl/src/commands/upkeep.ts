@@ -67,7 +67,7 @@ export const quotaCommands: CommandGroup = {
         { name: 'day', summary: 'YYYY-MM-DD in UTC+8' },
       ],
       options: { reason: { value: 'text', summary: 'why, for the audit log', required: true } },
-      summary: 'set a counter to what its reservations add up to',
+      summary: 'correct a counter from its reservations',
       run: async ({ admin, args, options }) => {
         const json = { ...args, reason: options['reason'] };
         const value = await admin.call(counterRepair, { method: 'POST', path: '/admin/v1/quota/repair', json });

@@ -62,7 +62,7 @@ export async function findOpen(db: Knex, ids: string[]): Promise<OpenReservation
 }
 
 /**
- * Sets a counter to what its reservations add up to. The lock on the counter makes those who change it wait, and they
+ * Corrects a counter from its reservations. The lock on the counter makes those who change it wait, and they
  * change it by differences, so what they do afterwards stays right.
  * @returns undefined when there is neither a counter nor a reservation
  */

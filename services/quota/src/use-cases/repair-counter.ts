@@ -6,7 +6,7 @@ import type { CounterRef } from '../domain/counter.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Sets a counter to what its reservations add up to, and keeps who asked for it and why.
+ * Corrects a counter from its reservations, and keeps who asked for it and why.
  * @throws AppError of kind `not_found` when the subject never used this quota on that day.
  */
 export async function repairCounter(

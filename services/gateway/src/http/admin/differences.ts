@@ -68,7 +68,7 @@ export const repairCounterRoute = (deps: Deps): Route =>
       operation: 'repairQuotaCounter',
       method: 'post',
       path: '/admin/v1/quota/repair',
-      summary: 'Set a quota counter to what its reservations add up to',
+      summary: 'Correct a quota counter from its reservations',
       description:
         'Operator and reason are stored in the audit log and beside the ledger. Repeating it changes nothing.',
       tag: 'Upkeep',

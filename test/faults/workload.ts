@@ -77,7 +77,10 @@ const mp4 = Buffer.concat([
 const drawn = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'orange' } })
   .jpeg()
   .toBuffer();
-const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(50_000, 3)]);
+const looksLikeJpeg = (bytes: number) => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(bytes, 3)]);
+const jpeg = looksLikeJpeg(50_000);
+/** Too large to wait in the memory of images: it waits on its disk. */
+const largeJpeg = looksLikeJpeg(1_200_000);
 
 /** Hears of every request: its answer, or why none came. */
 export type Observe = (operation: string, outcome: Answer | Error) => void;
@@ -273,7 +276,8 @@ function send(world: World, create: Create): Promise<Answer> {
       );
     case 'images':
     case 'real images': {
-      const files = Array.from({ length: create.images }, () => picture(isReal ? drawn : jpeg, world.canary));
+      const fake = create.images === 1 ? largeJpeg : jpeg;
+      const files = Array.from({ length: create.images }, () => picture(isReal ? drawn : fake, world.canary));
       return caller.detect(form(scene(sceneCode), ...files), key, signal, query);
     }
   }

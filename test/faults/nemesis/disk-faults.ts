@@ -26,18 +26,24 @@ const fullStore = (store: 'postgres' | 'kafka'): Fault => ({
 /** A standby that took over has its data elsewhere. */
 const isOnItsDisk = ({ database, settings }: World) => database.port() === portOf(settings, 'postgres');
 
-const fullWorkFolder: Fault = {
-  name: 'inference-1: work folder full',
-  holds: ['work folder'],
-  isPossible: ({ disks }) => disks.has('work'),
+/** Of one process of a service: videos that inference fetches, and pictures of image calls until they are whole. */
+const fullFolder = (folder: 'work' | 'spool', name: string): Fault => ({
+  name,
+  holds: [`${folder} folder`],
+  isPossible: ({ disks }) => disks.has(folder),
   strike: async ({ world, random }) => {
-    const disk = world.disks.get('work');
+    const disk = world.disks.get(folder);
     if (!disk) return false;
     disk.fill();
     await delay(PAST_LEASE_MS + aMoment(random));
     disk.clear();
     return true;
   },
-};
+});
 
-export const diskFaults: Fault[] = [fullStore('postgres'), fullStore('kafka'), fullWorkFolder];
+export const diskFaults: Fault[] = [
+  fullStore('postgres'),
+  fullStore('kafka'),
+  fullFolder('work', 'inference-1: work folder full'),
+  fullFolder('spool', 'images-1: spool folder full'),
+];

@@ -15,16 +15,16 @@ export interface Disk {
   remove: () => void;
 }
 
-export type DiskOwner = 'postgres' | 'kafka' | 'work';
+export type DiskOwner = 'postgres' | 'kafka' | 'work' | 'spool';
 
 /** More than the longest run writes; what is not written takes no memory. */
-const SIZE_MIB: Record<DiskOwner, number> = { postgres: 4_096, kafka: 4_096, work: 64 };
+const SIZE_MIB: Record<DiskOwner, number> = { postgres: 4_096, kafka: 4_096, work: 64, spool: 64 };
 
 /** The disks that can be full; none, with a line that says why, where this process may not mount. */
 export function makeDisks(settings: Settings): ReadonlyMap<DiskOwner, Disk> {
   const disks = new Map<DiskOwner, Disk>();
   try {
-    for (const owner of ['postgres', 'kafka', 'work'] as const) disks.set(owner, makeDisk(SIZE_MIB[owner]));
+    for (const [owner, mebibytes] of Object.entries(SIZE_MIB)) disks.set(owner as DiskOwner, makeDisk(mebibytes));
   } catch (error) {
     console.log(`faults     no full disks: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`);
     for (const disk of disks.values()) disk.remove();

@@ -146,7 +146,8 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     infrastructure,
     links,
     env: { ...exported.env, ...receiver.env, ...options.env },
-    workDirOf: (name) => (name === 'inference-1' ? disks.get('work')?.directory : undefined),
+    diskOf: (name) =>
+      (name === 'inference-1' ? disks.get('work') : name === 'images-1' ? disks.get('spool') : undefined)?.directory,
     secretsOf: options.secretsOf,
     asksReadiness: options.asksReadiness,
     older: options.older,

@@ -17,8 +17,8 @@ export const name = 'audits';
 const TASKS = Number(process.env['TASKS'] || 500);
 /** Twenty minutes of a camera, ten in a second. */
 const FRAMES = Number(process.env['FRAMES'] || 12_000);
-/** In a segment as they are first stored: those of a second. */
-const TOGETHER = 10;
+/** In a segment as they are first stored: those of a quarter of a second. */
+const TOGETHER = 2;
 const MINUTE_S = 60;
 const RETENTION_DAYS = 90;
 

@@ -22,6 +22,7 @@ export const name = 'page';
 const FRAMES = 500;
 const OBJECTS = 20;
 const ROUNDS = 200;
+const TOGETHER = [1, 1, 1, 2];
 
 /**
  * A page of 500 frames over HTTP (token, task, cursor, filter) against only its statement, and against one of frames
@@ -64,16 +65,22 @@ export async function run(): Promise<{ figures: Figure[] }> {
   }
 }
 
+/** As workers publish them that wait 250 ms: five frames in four segments. */
 async function keepFrames(db: Knex, taskId: string): Promise<void> {
   const frames = Array.from({ length: FRAMES + 1 }, (_, seq) => syntheticFrame(taskId, seq, OBJECTS));
-  await storeFrames(
-    {
-      settings: testSettings,
-      partitions: createPartitionKeeper(db, 90),
-      signals: createSignals(createLogger('bench', 'silent')),
-      wakeRelay: () => undefined,
-    },
-    frames.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
-    (work) => inTransaction(db, work),
-  );
+  const deps = {
+    settings: testSettings,
+    partitions: createPartitionKeeper(db, 90),
+    signals: createSignals(createLogger('bench', 'silent')),
+    wakeRelay: () => undefined,
+  };
+  for (let from = 0, run = 0; from < frames.length; run += 1) {
+    const together = frames.slice(from, from + (TOGETHER[run % TOGETHER.length] ?? 1));
+    await storeFrames(
+      deps,
+      together.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
+      (work) => inTransaction(db, work),
+    );
+    from += together.length;
+  }
 }

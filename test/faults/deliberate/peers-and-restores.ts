@@ -142,4 +142,24 @@ export const peerFaults: DeliberateFault[] = [
       test: 'a relay that stands by shows the age of the outbox, as the active one may hang',
     },
   },
+  {
+    says: 'Records that a broker refuses fail every job of their request',
+    file: 'services/inference/src/use-cases/frame-gathering.ts',
+    find: 'const isOfAll = held.length === 1 || asUnavailable(error) !== undefined;',
+    replace: 'const isOfAll = held.length > 0 || asUnavailable(error) !== undefined;',
+    caughtBy: {
+      file: 'services/inference/src/use-cases/frame-gathering.test.ts',
+      test: 'records that a broker refuses fail their own job only, and later ones go by themselves',
+    },
+  },
+  {
+    says: 'No gauge says that the object store takes no frames, as each try puts its task off',
+    file: 'services/results/src/use-cases/segments/compact-frames.ts',
+    find: '      deps.signals.compactionTried(true);\n',
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/verify-segments.test.ts',
+      test: 'the gauge grows while the store takes nothing, although each try puts its task off',
+    },
+  },
 ];

@@ -77,8 +77,8 @@ async function compactAll(db: Knex, store: SegmentStore): Promise<void> {
 async function bytes(db: Knex, { framesOf, store, keep }: Omit<PageParts, 'served'>): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [objects, target] of [
-    [3, 45],
-    [20, 250],
+    [3, 31],
+    [20, 165],
   ] as const) {
     const taskId = syntheticTaskId();
     await keep(framesOf(taskId, objects).slice(0, CLIP));

@@ -25,8 +25,8 @@ export const peerFaults: DeliberateFault[] = [
   {
     says: 'Connections to a server that takes no writes any more are used again',
     file: 'packages/shared/src/db/connection-trust.ts',
-    find: '      if (state === READ_ONLY) openedSince = now();\n',
-    replace: '',
+    find: 'if (state === READ_ONLY) openedSince = now();',
+    replace: 'if (state === READ_ONLY) openedSince = Math.min(0, now());',
     caughtBy: {
       file: 'packages/shared/src/db/connection-trust.test.ts',
       test: 'replaces every connection that was opened before a server refused to write',

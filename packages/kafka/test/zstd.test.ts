@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { loadConfig } from '@vision/shared/config';
 import { ConfigResourceTypes } from 'kafkajs';
+import { z } from 'zod';
 import { createConsumer } from '../src/consumer.ts';
+import { kafkaConfig, kafkaConnection } from '../src/kafka-config.ts';
 import { createKafka } from '../src/kafka.ts';
 import { createProducer } from '../src/producer.ts';
 import { on } from '../src/subscription.ts';
@@ -38,7 +41,9 @@ async function limitBatches(bytes: number): Promise<void> {
 test('what a producer compresses with zstd is smaller, and a consumer reads it', async () => {
   const events = [1, 2, 3].map((version) => ({ ...changed('thing'.repeat(2_000), version), id: `zstd-${version}` }));
   const { brokers, topicPrefix, client } = kafka;
-  const zstd = createKafka({ brokers, topicPrefix, clientId: 'zstd', logger: client.logger, compression: 'zstd' });
+  const env = { KAFKA_BROKERS: brokers.join(','), TOPIC_PREFIX: topicPrefix, KAFKA_COMPRESSION: 'zstd' };
+  const connection = kafkaConnection(loadConfig(z.object(kafkaConfig), env));
+  const zstd = createKafka({ ...connection, clientId: 'zstd', logger: client.logger });
   await limitBatches(LARGEST_BATCH);
   const [plain, compressed] = [createProducer(client), createProducer(zstd)];
   await expect(plain.publish(events)).rejects.toMatchObject({ type: 'MESSAGE_TOO_LARGE' });

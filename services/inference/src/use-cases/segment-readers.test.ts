@@ -9,7 +9,7 @@ import { createSegmentReaders } from './segment-readers.ts';
 
 /** A group of one member that reads segments, of a broker that may be unavailable. */
 function createBroker({ isSilent = false } = {}) {
-  const broker = { isAway: false, asked: 0 };
+  const broker = { isAway: false, asked: 0, connections: 0 };
   const assigner = announcing([groupFeatures.frameSegments])({} as Parameters<ReturnType<typeof announcing>>[0]);
   const { metadata } = assigner.protocol({ topics: ['frames'] });
   const describeGroups = () => {
@@ -18,7 +18,10 @@ function createBroker({ isSilent = false } = {}) {
     if (broker.isAway) return Promise.reject(new Error('no broker answers'));
     return Promise.resolve({ groups: [{ state: 'Stable', members: [{ memberMetadata: metadata }] }] });
   };
-  const admin = () => ({ connect: () => Promise.resolve(), disconnect: () => Promise.resolve(), describeGroups });
+  const admin = () => {
+    broker.connections += 1;
+    return { connect: () => Promise.resolve(), disconnect: () => Promise.resolve(), describeGroups };
+  };
   const client = { kafka: { admin }, nameOf: (name: string) => name } as unknown as KafkaClient;
   return { broker, client };
 }
@@ -30,6 +33,26 @@ test('a question that gets no answer does not hold up a stop', async () => {
   readers.poller.start();
   await readers.poller.stop();
   expect(readers.areReady()).toBe(false);
+});
+
+test('a worker asks again and again on one connection, and on a new one after a failure', async () => {
+  const { broker, client } = createBroker();
+  const signals = { segmentReadersChanged: () => undefined } as unknown as Deps['signals'];
+  const readers = createSegmentReaders(client, { logger: createLogger('test', 'silent'), signals });
+  readers.poller.start();
+  const isAsked = (times: number) =>
+    until(() => {
+      readers.poller.wake();
+      return broker.asked >= times;
+    });
+  await isAsked(3);
+  expect(broker.connections).toBe(1);
+  broker.isAway = true;
+  await isAsked(broker.asked + 1);
+  broker.isAway = false;
+  await isAsked(broker.asked + 2);
+  await readers.poller.stop();
+  expect(broker.connections).toBeGreaterThan(1);
 });
 
 test('says once that an answer has expired while the group cannot be asked, and when it is there again', async () => {

@@ -64,7 +64,7 @@ export const settleReservation = defineQuestion({
 });
 
 /**
- * Give all units back to the day they were taken from: the request was undone, so its idempotency key is free.
+ * Give all units back to the day they were taken from: the request was rolled back, so its idempotency key is free.
  * Also closes an id that was never reserved.
  */
 export const refundReservation = defineQuestion({

@@ -26,7 +26,7 @@ import { createBackground } from './background.ts';
 import { createClients } from './clients.ts';
 import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
-import { createHeadStarts } from './domain/head-starts.ts';
+import { createSpeculation } from './domain/speculation.ts';
 import { migrations } from './db/migrations/list.ts';
 import { PICTURE_PREFIX } from './domain/picture-key.ts';
 import { routes } from './http/routes.ts';
@@ -64,7 +64,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     loops,
     ownPrefix: createOwnPrefix({ db, name: PICTURES, prefix: PICTURE_PREFIX }),
     scenes: loadScenes(config.SCENES_FILE),
-    ...placesOf(config),
+    ...gatesOf(config),
     wakeRelay: relay.wake,
     producer,
     kafka,
@@ -117,10 +117,10 @@ const checksOf = (config: Config, db: Knex): StartCheck[] => [
   bucketCheck(objectStoreOptions(config), ['read', 'write', 'list', 'remove']),
 ];
 
-const placesOf = (config: Config): Pick<Deps, 'callGate' | 'imageGate' | 'headStarts'> => ({
+const gatesOf = (config: Config): Pick<Deps, 'callGate' | 'imageGate' | 'speculation'> => ({
   callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
   imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
-  headStarts: createHeadStarts({ places: config.HEAD_STARTS }),
+  speculation: createSpeculation({ slots: config.HEAD_STARTS }),
 });
 const settingsOf = (config: Config): Settings => ({
   imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,

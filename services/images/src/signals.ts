@@ -11,7 +11,7 @@ export function createSignals(logger: Logger) {
   const images = createCounter(metrics.images);
   const duration = createHistogram(metrics.callDuration);
   const removed = createCounter(metrics.removed);
-  const headStarts = createCounter(metrics.headStarts);
+  const speculation = createCounter(metrics.headStarts);
   const late = createCounter(metrics.late);
   return {
     placesWatched,
@@ -20,9 +20,9 @@ export function createSignals(logger: Logger) {
       duration.record(seconds);
       logger.info({ ...factsOf(call), seconds }, 'image call finished');
     },
-    beganAhead: (outcome: 'kept' | 'in_vain') => headStarts.add(1, { outcome }),
+    speculated: (outcome: 'kept' | 'in_vain') => speculation.add(1, { outcome }),
     callReplayed: () => calls.add(1, { outcome: 'replayed' }),
-    callUndone: (taskId: string, reason: string) => {
+    callRolledBack: (taskId: string, reason: string) => {
       calls.add(1, { outcome: 'undone' });
       logger.warn({ task_id: taskId, reason }, 'image call rolled back');
     },
@@ -47,7 +47,7 @@ export function createSignals(logger: Logger) {
       const facts = { task_id: taskId, err: cause };
       logger.warn(facts, 'images of a rolled back call not removed; the sweep removes them');
     },
-    undoFailed: (taskId: string, cause: unknown) => {
+    rollbackFailed: (taskId: string, cause: unknown) => {
       logger.warn({ task_id: taskId, err: cause }, 'image call not rolled back; recovery repeats it');
     },
     picturesRemoved: (count: number, reason: 'deleted' | 'expired' | 'orphaned') => {

@@ -12,16 +12,16 @@ import { spooled } from './support/raw-client.ts';
 import { createWorld, startReplica } from './support/start-images.ts';
 import type { Detections, RunningImages, World } from './support/start-images.ts';
 
-/** What happens to a call that dies at a step: `undone` starts afresh under its key, `kept` is replayed. */
-const creating: Record<string, 'undone' | 'kept'> = {
-  'images.key_claimed': 'undone',
-  'images.units_reserved': 'undone',
-  'images.picture_stored': 'undone',
-  'images.images_processed': 'undone',
+/** What happens to a call that dies at a step: `rolled back` starts afresh under its key, `kept` is replayed. */
+const creating: Record<string, 'rolled back' | 'kept'> = {
+  'images.key_claimed': 'rolled back',
+  'images.units_reserved': 'rolled back',
+  'images.picture_stored': 'rolled back',
+  'images.images_processed': 'rolled back',
   'images.result_stored': 'kept',
   'images.units_settled': 'kept',
 };
-const undoing = ['images.undo_begun', 'images.effects_undone', 'images.key_released'];
+const undoing = ['images.rollback_begun', 'images.effects_rolled_back', 'images.key_released'];
 const deleting = ['images.call_hidden', 'images.deleted_pictures_removed'];
 const expiring = ['images.expired_pictures_removed', 'images.expired_calls_removed'];
 
@@ -89,7 +89,7 @@ test.each(Object.entries(creating))(
   },
 );
 
-test.each(undoing)('a process killed at %s while it undoes a call: another one finishes that', async (CRASH_AT) => {
+test.each(undoing)('a process killed at %s while it rolls back a call: another one finishes that', async (CRASH_AT) => {
   const key = randomUUID();
   const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT, S3_ENDPOINT: 'http://127.0.0.1:9' });
   await expect(doomed.post(parts(), { key })).rejects.toThrow();
@@ -134,7 +134,7 @@ test.each(deleting)(
   },
 );
 
-test('a call that a dead process held by a clock that was ahead is undone when it is right again', async () => {
+test('a call that a dead process held by a clock that was ahead is rolled back when it is right again', async () => {
   const key = randomUUID();
   const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT: 'images.units_reserved' });
   await expect(doomed.post(parts(), { key })).rejects.toThrow();

@@ -36,7 +36,7 @@ async function expectUndone({ database, s3, quota }: Pick<TestImages, 'database'
   await until(() => quota.used() === 0);
 }
 
-test('without the store calls are refused and undone, the keys are free, and the backend is not blamed', async () => {
+test('without the store calls are refused and rolled back, the keys are free, and the backend is not blamed', async () => {
   const it = await start({ S3_ENDPOINT: `http://127.0.0.1:${await closedPort()}` });
   it.inference.answer = () => 'hang';
   for (let turn = 0; turn < 3; turn += 1) {
@@ -97,7 +97,7 @@ test('a refusal does not wait for a store that hangs when pictures are to be rem
   await world.close();
 });
 
-test('without quota a call is refused and nothing is kept; the undone call is told by an event', async () => {
+test('without quota a call is refused and nothing is kept; the rolled-back call is published as an event', async () => {
   const it = await start();
   it.quota.fault = (what) => (what === 'usage' ? 'none' : 'refuse');
   const { status, body } = await it.detect(ten());

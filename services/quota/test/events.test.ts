@@ -104,7 +104,7 @@ test('a refunded task gives its unit back once, however often and in whatever or
   expect(used).toEqual({ used: 0 });
 });
 
-test('a task that was shown and refunded keeps its key, a create that was undone leaves it free', async () => {
+test('a task that was shown and refunded keeps its key, a create that was rolled back leaves it free', async () => {
   const [shown, undone, fromBefore] = [await reserved(), await reserved(), await reserved()];
   await deliver(
     { task: task(shown, { version: 2, status: 'refunded', keeps_key: true }) },
@@ -127,7 +127,7 @@ test('resolving keeps the unit; an end keeps it for good', async () => {
   expect(await stateOf(one)).toEqual({ state: 'settled', charged: 1 });
 });
 
-test('an image call charges the images that succeeded; an undone call nothing', async () => {
+test('an image call charges the images that succeeded; a call that was rolled back nothing', async () => {
   const kept = await reserved({ kind: 'image', units: 10 });
   const undone = await reserved({ kind: 'image', units: 10 });
   await deliver(

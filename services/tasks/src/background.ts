@@ -40,21 +40,21 @@ export interface BackgroundParts {
   relay: Relay;
   /** Rings when a task is due. */
   reconcilerBell: Bell;
-  /** Rings when a create asks for a place. */
-  placesBell: Bell;
+  /** Rings when a create asks for a slot. */
+  slotsBell: Bell;
   onFatal: (error: unknown) => void;
 }
 
 /** How often ends that wait for their frames are looked at; they are in memory. */
 const READABILITY_MS = 200;
-/** Pause between two rounds for creates that wait for a place; nothing is asked while none does. */
-const PLACES_MS = 500;
+/** Pause between two rounds for creates that wait for a slot; nothing is asked while none does. */
+const SLOTS_MS = 500;
 
 /** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
   deps: Deps,
   config: Config,
-  { kafka, producer, relay, reconcilerBell, placesBell, onFatal }: BackgroundParts,
+  { kafka, producer, relay, reconcilerBell, slotsBell, onFatal }: BackgroundParts,
 ): Background {
   const { db, logger } = deps;
   const consumer = createConsumer({ db, kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
@@ -89,8 +89,8 @@ export function createBackground(
   const retention = retentionPoller(deps, config.RETENTION_INTERVAL_MS);
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
-  const places = placesPoller(deps, placesBell);
-  const pollers = [reconciler, readability, places, leaseWatch, recovery, deletions, retention, census, auditor];
+  const slots = slotsPoller(deps, slotsBell);
+  const pollers = [reconciler, readability, slots, leaseWatch, recovery, deletions, retention, census, auditor];
   return {
     start: () => {
       relay.start();
@@ -111,8 +111,8 @@ function leaseWatchOf({ db, logger, settings }: Deps, { LEASE_MS: leaseMs }: Con
   return createLeaseWatch({ db, logger, leaseMs, dead: ANYTHING_DEAD, dueWork, afterGap });
 }
 
-const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>
-  createPoller({ name: 'places', intervalMs: PLACES_MS, logger, maxBackoffMs: 1_000, bell, run: places.round });
+const slotsPoller = ({ slots, logger }: Deps, bell: Bell): Poller =>
+  createPoller({ name: 'slots', intervalMs: SLOTS_MS, logger, maxBackoffMs: 1_000, bell, run: slots.round });
 
 const deletionsPoller = (deps: Deps): Poller =>
   createPoller({

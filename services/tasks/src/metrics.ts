@@ -31,11 +31,11 @@ export const metrics = {
     buckets: buckets.lag,
   }),
   placesAwaited: gauge('vision.tasks.places_awaited', {
-    meaning: 'Creates of this replica that wait for a place at the backend',
+    meaning: 'Creates of this replica that wait for a capacity slot at the backend',
     labels: { kind: videoKinds },
   }),
   placeWaits: histogram('vision.tasks.place_wait', {
-    meaning: 'Wait of a create for a place at the backend',
+    meaning: 'Wait of a create for a capacity slot at the backend',
     labels: { kind: videoKinds, outcome: ['granted', 'refused', 'unneeded', 'unanswered'] },
     buckets: buckets.lag,
   }),

@@ -34,7 +34,7 @@ import { createStatus } from './status.ts';
 import { questionLimitMs } from './use-cases/create/answer-time.ts';
 import { createAwaitedEnds } from './use-cases/follow/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
-import { refundDeadCreates } from './use-cases/create/undo-create.ts';
+import { refundDeadCreates } from './use-cases/create/roll-back-create.ts';
 import { createCapacitySlots } from './use-cases/create/capacity-slots.ts';
 import { createProbeLimits } from './use-cases/create/probe-limits.ts';
 import { createStopSender } from './use-cases/follow/stop-sender.ts';
@@ -60,7 +60,7 @@ export async function createService(
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'tasks', logger });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
-  const [reconcilerBell, placesBell] = [createBell(), createBell()];
+  const [reconcilerBell, slotsBell] = [createBell(), createBell()];
   const clients = createClients(config, { db, logger });
   const signals = createSignals(logger);
   const settings = { ...settingsOf(config), ...changed };
@@ -81,7 +81,7 @@ export async function createService(
     cursorBox: createSecretBox(config.CURSOR_KEYS),
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     streamProbeLimits: createProbeLimits({ atOnce: Infinity, perMinute: config.STREAM_PROBES_PER_MINUTE }),
-    places: createCapacitySlots({ ...clients, db, logger, signals, settings, wakeRounds: placesBell.ring }),
+    slots: createCapacitySlots({ ...clients, db, logger, signals, settings, wakeRounds: slotsBell.ring }),
     wakeRelay: relay.wake,
     producer,
     kafka,
@@ -89,7 +89,7 @@ export async function createService(
     settings,
   };
 
-  const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, placesBell, onFatal });
+  const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, slotsBell, onFatal });
 
   const { server, health } = createServers(config, deps, background.isAlive);
 
@@ -155,9 +155,9 @@ const settingsOf = (config: Config): Settings => ({
   retentionDays: config.RETENTION_DAYS,
   retentionBatch: config.RETENTION_BATCH,
   auditAgeMs: config.AUDIT_AGE_MS,
-  placeWaitMs: config.PLACE_WAIT_MS,
-  placeQueue: config.PLACE_QUEUE,
-  placesKeptPercent: config.PLACES_KEPT_PERCENT,
+  slotWaitMs: config.PLACE_WAIT_MS,
+  slotQueue: config.PLACE_QUEUE,
+  slotsKeptPercent: config.PLACES_KEPT_PERCENT,
 });
 
 async function closeClients(

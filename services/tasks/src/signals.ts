@@ -62,28 +62,28 @@ export function createSignals(logger: Logger) {
       logger.info({ task_id: taskId, subject, kind }, 'the owner of a task deleted it');
     },
     reconcileLag: (seconds: number) => lag.record(seconds),
-    ...placeSignals(logger),
+    ...slotSignals(logger),
     census: createCensus(),
   };
 }
 
 /**
- * How a wait for a place ended. `unneeded`: the subject has no unit left. `unanswered`: the backend did not answer in
+ * How a wait for a slot ended. `unneeded`: the subject has no unit left. `unanswered`: the backend did not answer in
  * time, or its breaker is open.
  */
-export type PlaceAnswer = 'granted' | 'refused' | 'unneeded' | 'unanswered';
+export type SlotAnswer = 'granted' | 'refused' | 'unneeded' | 'unanswered';
 
-/** Creates that wait for a place at the backend. */
-function placeSignals(logger: Logger) {
+/** Creates that wait for a slot at the backend. */
+function slotSignals(logger: Logger) {
   const placeWaits = createHistogram(metrics.placeWaits);
   return {
     /** @param countOf creates of a kind that wait in this replica */
-    placesWatched: (countOf: (kind: VideoKind) => number) => {
+    slotWaitsWatched: (countOf: (kind: VideoKind) => number) => {
       observe(metrics.placesAwaited, (tell) => videoKinds.forEach((kind) => tell(countOf(kind), { kind })));
     },
-    placeAnswered: (
+    slotAnswered: (
       { task_id, kind, waitedMs }: { task_id: string; kind: VideoKind; waitedMs: number },
-      outcome: PlaceAnswer,
+      outcome: SlotAnswer,
     ) => {
       placeWaits.record(waitedMs / 1000, { kind, outcome });
       if (outcome === 'refused')

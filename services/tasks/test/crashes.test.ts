@@ -105,7 +105,7 @@ const cases: Case[] = [
       return '';
     },
   }),
-  ...['tasks.undo.given-up', 'tasks.undo.refunded', 'tasks.undo.object-removed'].map((name) => ({
+  ...['tasks.rollback.given-up', 'tasks.rollback.refunded', 'tasks.rollback.object-removed'].map((name) => ({
     name,
     act: createRefused,
     replay: createUpload,

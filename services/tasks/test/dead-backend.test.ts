@@ -135,7 +135,7 @@ test('the submission gets what the question for the capacity left of SUBMIT_TIME
   expect(submission?.deadlineMs).toBeGreaterThanOrEqual(2000);
 });
 
-test('creates that wait for a place are refused as soon as the backend falls silent', async () => {
+test('creates that wait for a slot are refused as soon as the backend falls silent', async () => {
   let isSilent = false;
   const backend = await startBackend((asked, res) => {
     if (!isSilent && asked === 'GET /v1/capacity') json(res, 200, capacityOf(0));

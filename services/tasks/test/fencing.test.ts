@@ -50,7 +50,7 @@ test('after a take-over the former holder can write nothing more', async () => {
 
 test('a key whose request died is taken over: its draft moves to undoing, with a row that says so', async () => {
   const { db } = world.database;
-  // Once it has looked for dead creates at its start, nobody but the next request undoes the draft.
+  // Once it has looked for dead creates at its start, nobody but the next request rolls back the draft.
   const tasks = await startTasks(world, { RECOVERY_MS: '600000' });
   try {
     const { taskId, subject } = await newDraft();

@@ -152,7 +152,7 @@ test.each([
   expect((await list(randomUUID(), `?${query}`)).status).toBe(400);
 });
 
-test('an image call can be queried, cannot be stopped, and goes when it is undone', async () => {
+test('an image call can be queried, cannot be stopped, and goes when it is rolled back', async () => {
   const subject = randomUUID();
   const id = await imageCall(subject);
   const get = () => tasks.call('GET', `/v1/vision/tasks/${id}`, { subject });

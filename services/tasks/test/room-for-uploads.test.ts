@@ -23,7 +23,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The backend has so many places for files. */
+/** The backend has so many slots for files. */
 function setFree(object: number): void {
   world.backend.capacity = () => ({ free: { stream: 100, object }, places: { stream: 100, object: 100 } });
 }
@@ -73,7 +73,7 @@ test('an upload that found room and has none after its body is refused: the clai
   const body = (async function* () {
     yield form.subarray(0, 300);
     await until(async () => (await rowsOf('tasks', subject)).length === 1);
-    // Another one takes the place while this one is on its way, and the backend has not counted it yet.
+    // Another one takes the slot while this one is on its way, and the backend has not counted it yet.
     world.backend.onSubmit = () => 'hang';
     sent = send(faster);
     await until(() => Promise.resolve(world.backend.submits.length > submitted));

@@ -79,7 +79,7 @@ test('a deletion that was to be told by a clock that was ahead is told when it i
   await until(async () => (await db('deleted_tasks').where({ task_id: id }).andWhere(isSoon)).length === 1);
 });
 
-test('a create that a dead process held by a clock that was ahead is undone when it is right again', async () => {
+test('a create that a dead process held by a clock that was ahead is rolled back when it is right again', async () => {
   const subject = randomUUID();
   await insertDead(world, subject, 'stream', Date.now());
   await stepBack();

@@ -24,11 +24,11 @@ export const claimFaults: DeliberateFault[] = [
   },
   {
     says: 'Slots kept for subjects without one stay free while a subject with a smaller share waits in front',
-    file: 'services/tasks/src/db/place-claims.ts',
+    file: 'services/tasks/src/db/slot-claims.ts',
     find: 'where has + turn = 1 or place <= free - kept',
     replace: `where place <= free - case when has + turn = 1 then 0 else kept end`,
     caughtBy: {
-      file: 'services/tasks/test/places.test.ts',
+      file: 'services/tasks/test/capacity-slots.test.ts',
       test: 'a subject without a slot gets one of those kept for it while a larger subject waits in front',
     },
   },

@@ -74,13 +74,13 @@ export const outageFaults: DeliberateFault[] = [
     },
   },
   {
-    says: 'A create that the backend has no place for is taken back once, whatever the database does',
+    says: 'A create that the backend has no slot for is rolled back once, also when the database fails',
     file: 'services/tasks/src/use-cases/create/apply-submit-outcome.ts',
-    find: 'await throughOutage(() => undoSubmission(deps, task));',
-    replace: 'await undoSubmission(deps, task);',
+    find: 'await throughOutage(() => rollBackSubmission(deps, task));',
+    replace: 'await rollBackSubmission(deps, task);',
     caughtBy: {
       file: 'services/tasks/test/lost-commits.test.ts',
-      test: 'a create that the backend had no place for is taken back although the first commit of that is lost',
+      test: 'a create that the backend had no slot for is rolled back although the first commit of that is lost',
     },
   },
   {
@@ -208,8 +208,8 @@ export const outageFaults: DeliberateFault[] = [
   {
     says: 'Dead image calls are rolled back one after the other',
     file: 'services/images/src/use-cases/recover-dead-calls.ts',
-    find: 'await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => undo(claim))));',
-    replace: 'for (const claim of dead) await loop.attempt(claim.taskId, () => undo(claim));',
+    find: 'await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => rollBack(claim))));',
+    replace: 'for (const claim of dead) await loop.attempt(claim.taskId, () => rollBack(claim));',
     caughtBy: {
       file: 'services/images/test/crash.test.ts',
       test: 'calls that died are rolled back side by side',

@@ -125,8 +125,9 @@ export const peerFaults: DeliberateFault[] = [
   {
     says: 'Creates of tasks that died are rolled back one after the other',
     file: 'services/tasks/src/use-cases/create/recover-creates.ts',
-    find: 'await Promise.all(drafts.map((draft) => loop.attempt(draft.taskId, () => undo(draft).catch(passOverMoved))));',
-    replace: 'for (const draft of drafts) await loop.attempt(draft.taskId, () => undo(draft).catch(passOverMoved));',
+    find: 'await Promise.all(drafts.map((draft) => loop.attempt(draft.taskId, () => rollBack(draft).catch(passOverMoved))));',
+    replace:
+      'for (const draft of drafts) await loop.attempt(draft.taskId, () => rollBack(draft).catch(passOverMoved));',
     caughtBy: {
       file: 'services/tasks/test/recovery.test.ts',
       test: 'uploads that wait for the object store hold up no other create request that is rolled back',

@@ -26,7 +26,7 @@ export const simulatedFaults: DeliberateFault[] = [
   },
   {
     says: 'Slots kept for subjects without one stay free, as schedules of create requests show it',
-    file: 'services/tasks/src/db/place-claims.ts',
+    file: 'services/tasks/src/db/slot-claims.ts',
     find: 'where has + turn = 1 or place <= free - kept',
     replace: 'where place <= free - case when has + turn = 1 then 0 else kept end',
     caughtBy: { world: 'places' },

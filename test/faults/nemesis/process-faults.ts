@@ -79,14 +79,14 @@ const freezeAt = (service: Service, point: string): Fault => {
 const ways = [
   { leadsTo: /^tasks\.submit\.refused/, ...submits('refuse') },
   {
-    leadsTo: /^tasks\.undo\.given-up/,
+    leadsTo: /^tasks\.rollback\.given-up/,
     holds: 'probes',
     begin: ({ streams }: World) => streams.hideProbed(true),
     end: ({ streams }: World) => streams.hideProbed(false),
   },
-  { leadsTo: /^tasks\.(undo|submit\.taken-back)/, ...submits('no_capacity') },
+  { leadsTo: /^tasks\.(rollback|submit\.taken-back)/, ...submits('no_capacity') },
   {
-    leadsTo: /^images\.(undo_begun|effects_undone|key_released)/,
+    leadsTo: /^images\.(rollback_begun|effects_rolled_back|key_released)/,
     // Pictures that cannot be stored fail their call as a whole.
     holds: storeOf('s3'),
     begin: (_world: World, { links }: Replica) => links.get('s3')?.set({ kind: 'refuse' }),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asAppError } from '@vision/contracts/errors';
 import { createLogger } from '@vision/shared/logger';
-import type { PlaceClaim } from '../../../services/tasks/src/db/place-claims.ts';
+import type { SlotClaim } from '../../../services/tasks/src/db/slot-claims.ts';
 import { createAnswerTime } from '../../../services/tasks/src/use-cases/create/answer-time.ts';
 import { createCapacitySlots } from '../../../services/tasks/src/use-cases/create/capacity-slots.ts';
 import type { Stage } from '../world.ts';
@@ -10,7 +10,7 @@ import type { Backend } from './places-backend.ts';
 /** What a replica of tasks does with capacity slots. */
 export interface Replica {
   /** Waits for a slot and uses it: submits a job, or gives the slot back. */
-  create: (claim: PlaceClaim, job: 'sent' | 'unsent') => Promise<void>;
+  create: (claim: SlotClaim, job: 'sent' | 'unsent') => Promise<void>;
   /** Gives slots to those that wait, again and again until it is stopped. */
   rounds: () => Promise<void>;
   stop: () => void;
@@ -43,8 +43,8 @@ export async function startReplica(
 ): Promise<Replica> {
   const process = await stage.start(name, livesFor);
   const nowMs = () => stage.time.now().getTime();
-  const waiting = new Map<PlaceClaim, { sinceMs: number; rounds: number }>();
-  const granted = new Set<PlaceClaim>();
+  const waiting = new Map<SlotClaim, { sinceMs: number; rounds: number }>();
+  const granted = new Set<SlotClaim>();
   let isStopped = false;
   const places = createCapacitySlots({
     db: process.db,
@@ -55,11 +55,11 @@ export async function startReplica(
         return backend.capacity();
       },
     },
-    signals: { placesWatched: () => undefined, placeAnswered: () => undefined },
+    signals: { slotWaitsWatched: () => undefined, slotAnswered: () => undefined },
     wakeRounds: () => undefined,
-    settings: { questionLimitMs: 2_000, placeWaitMs: 5_000, placeQueue: 10, placesKeptPercent: keptPercent },
+    settings: { questionLimitMs: 2_000, slotWaitMs: 5_000, slotQueue: 10, slotsKeptPercent: keptPercent },
   });
-  const isWithout = ({ subject }: PlaceClaim) =>
+  const isWithout = ({ subject }: SlotClaim) =>
     backend.runs(subject) === 0 && ![...granted].some((claim) => claim.subject === subject);
   const countRound = (begunMs: number) => {
     const freeSinceMs = backend.freeSinceMs() ?? Infinity;

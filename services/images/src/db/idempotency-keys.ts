@@ -117,7 +117,7 @@ export async function countUndecidedUnits(
   return Number(row?.units ?? 0);
 }
 
-/** The tasks that are being worked on or undone. */
+/** The tasks that are being worked on or rolled back. */
 export async function findUnfinished(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db(TABLE)
     .whereNot('state', 'done')

@@ -87,7 +87,7 @@ export function refusedImages(entries: readonly ImageEntry[]): number {
     .length;
 }
 
-/** Whether a part of ours was away for every image; the whole call is undone then. */
+/** Whether a part of ours was away for every image; the whole call is rolled back then. */
 export function failedAsAWhole(outcomes: readonly ImageOutcome[]): boolean {
   return outcomes.every((outcome) => outcome.status === 'failed' && outcome.errorCode === 'OP-SYS-UNAVAILABLE');
 }

@@ -10,7 +10,7 @@ test('the key of a picture carries its database and the day of its task id', () 
   expect(pictureKey(own, taskId, 3).startsWith(own + dayOf(new Date('2022-02-22T23:59:59Z')))).toBe(true);
 });
 
-test('a call that is undone may have pictures of this release and of the one before', () => {
+test('a call that is rolled back may have pictures of this release and of the one before', () => {
   expect(pictureKeys(own, { taskId, imagesTotal: 2 })).toEqual([
     `${own}2022-02-22/${taskId}/0`,
     `${own}2022-02-22/${taskId}/1`,

@@ -1,15 +1,18 @@
+import type { IncomingMessage } from 'node:http';
 import { GateFullError } from '@vision/shared/async/gate';
 import { createQuery } from '@vision/contracts/create-query';
 import type { CreateQuery } from '@vision/contracts/create-query';
 import { fail } from '@vision/contracts/errors';
 import { idempotencyHeaders, idempotencyKeyRefusals, readIdempotencyKey } from '@vision/creation/idempotency-key';
+import type { Form } from '@vision/creation/multipart/form';
 import { readForm, requireMultipart } from '@vision/creation/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
 import { DEFAULT_SCENE } from '../domain/upload-rules.ts';
-import { createImageDetection } from '../use-cases/create-image-detection.ts';
-import type { CreateDeps } from '../use-cases/create-image-detection.ts';
+import { createImageDetection, openCall } from '../use-cases/create-image-detection.ts';
+import type { CreateDeps, Upload } from '../use-cases/create-image-detection.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import type { ReceivedImage } from '../use-cases/process-image.ts';
 import { exampleDetection, form, imageDetection, toReply } from './image-detection-view.ts';
 import { imageForm, imageFormRefusals } from './image-form.ts';
 
@@ -71,12 +74,21 @@ async function handle(deps: RouteDeps, { req, caller, query, signal }: RouteCont
   requireMultipart(req);
   const session = deps.spool.openSession();
   try {
-    const readUpload = async (giveUp?: AbortSignal) => {
-      const { files, values } = await readForm(req, imageForm(session, deps.settings), giveUp);
-      return { images: files, sceneCode: values.get('scene_code') ?? DEFAULT_SCENE };
-    };
-    return toReply(await createImageDetection(deps, { caller, idempotencyKey, query, readUpload, signal }));
+    const call = { caller, idempotencyKey, query, signal };
+    const opened = await openCall(deps, call);
+    const form = imageForm(session, deps.settings);
+    return toReply(await createImageDetection(deps, call, opened, readUpload(req, form, opened.refused)));
   } finally {
     await session.close();
   }
+}
+
+/** Rejects when nothing is written any more: with the first fault, or with the reason of `refused`. */
+async function readUpload(
+  req: IncomingMessage,
+  form: Form<ReceivedImage, 'scene_code'>,
+  refused: AbortSignal,
+): Promise<Upload> {
+  const { files, values } = await readForm(req, form, refused);
+  return { images: files, sceneCode: values.get('scene_code') ?? DEFAULT_SCENE };
 }

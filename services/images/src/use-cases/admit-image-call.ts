@@ -18,10 +18,10 @@ export function assertAccepting({ inference }: Pick<Deps, 'inference'>, { mainte
 
 /** Whether a new call of this caller passes everything that is asked before its body is read. */
 export function isSurelyAdmitted(
-  { inference, headStarts }: Pick<Deps, 'inference' | 'headStarts'>,
+  { inference, speculation }: Pick<Deps, 'inference' | 'speculation'>,
   { maintenance, subject }: Caller,
 ): boolean {
-  return !maintenance && inference.breakerState('detect') === 'closed' && headStarts.hasUnitsToSpare(subject);
+  return !maintenance && inference.breakerState('detect') === 'closed' && speculation.hasUnitsToSpare(subject);
 }
 
 /**
@@ -30,13 +30,13 @@ export function isSurelyAdmitted(
  * @throws AppError OP-QUOTA-DAILY-EXHAUSTED.
  */
 export async function assertUnitsLeft(
-  deps: Pick<Deps, 'db' | 'quota' | 'headStarts'>,
+  deps: Pick<Deps, 'db' | 'quota' | 'speculation'>,
   { subject, limits }: Caller,
 ): Promise<void> {
-  const { quota, headStarts } = deps;
-  if (headStarts.hasUnitsToSpare(subject)) return;
+  const { quota, speculation } = deps;
+  if (speculation.hasUnitsToSpare(subject)) return;
   const { image } = await quota.usage(subject, limits ?? defaultLimits);
-  headStarts.noteUnitsLeft(subject, image.remaining);
+  speculation.noteUnitsLeft(subject, image.remaining);
   if (image.remaining < 1) throw await dayExhausted(deps, { subject }, { ...image, requested: 1 });
 }
 
@@ -47,10 +47,10 @@ export async function assertUnitsLeft(
 export async function unlessReplay<T>(
   { db }: Pick<Deps, 'db'>,
   id: KeyId,
-  check: () => Promise<T> | T,
+  checking: Promise<T>,
 ): Promise<T | undefined> {
   try {
-    return await check();
+    return await checking;
   } catch (refusal) {
     if (!(await findKey(db, id).catch(() => undefined))) throw refusal;
     return undefined;

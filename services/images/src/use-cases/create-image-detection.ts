@@ -20,7 +20,7 @@ import { waitForHolder } from './wait-for-holder.ts';
 
 export type CreateDeps = RunDeps & Pick<Deps, 'scenes'>;
 
-interface Upload {
+export interface Upload {
   sceneCode: string;
   images: ReceivedImage[];
 }
@@ -29,10 +29,19 @@ export interface CreateImageDetection {
   caller: Caller;
   idempotencyKey: IdempotencyKey;
   query: CreateQuery;
-  /** Reads the body. Rejects when nothing is written any more: with its first fault, or with the reason of `giveUp`. */
-  readUpload: (giveUp?: AbortSignal) => Promise<Upload>;
   /** Ends the wait for another call; work that has begun is finished. */
   signal: AbortSignal;
+}
+
+/** A call whose body may be read. */
+export interface OpenCall {
+  id: KeyId;
+  /** The call that has the key. */
+  holder: Promise<KeyHolder | undefined>;
+  /** Rejects when the day turns out to be used up; the body is read beside it. */
+  admission: Promise<void>;
+  /** Aborted when nothing of the body is needed any more. */
+  refused: AbortSignal;
 }
 
 export interface FinishedCall {
@@ -44,14 +53,39 @@ export interface FinishedCall {
 }
 
 /**
+ * Before the body is read: looks the key up, and asks beside the reading whether units are left of the day. Where
+ * nothing can refuse the call, the lookup runs beside the reading too. `createImageDetection` has to follow at once.
+ * @throws AppError what keeps new calls out.
+ */
+export async function openCall(deps: CreateDeps, { caller, idempotencyKey }: CreateImageDetection): Promise<OpenCall> {
+  const id = { subject: caller.subject, key: idempotencyKey.key };
+  const refusal = new AbortController();
+  const holder = findKey(deps.db, id);
+  holder.catch((error: unknown) => refusal.abort(error));
+  const opened = { id, holder, admission: Promise.resolve(), refused: refusal.signal };
+  // A known call passes as well: its body is compared with that of the first.
+  if (isSurelyAdmitted(deps, caller) || (await holder)) return opened;
+  assertAccepting(deps, caller);
+  const admission = unlessReplay(deps, id, assertUnitsLeft(deps, caller));
+  admission.catch((error: unknown) => refusal.abort(error));
+  return { ...opened, admission };
+}
+
+/**
  * One image call under its idempotency key: the first with a key does the work, the others get its outcome. A call
  * whose key is known is no new work: it passes maintenance, an open breaker and a day that is used up.
+ * @param reading the body, which is being read until `opened.refused` is aborted.
  */
-export async function createImageDetection(deps: CreateDeps, input: CreateImageDetection): Promise<FinishedCall> {
-  const { caller, idempotencyKey, signal } = input;
-  const id = { subject: caller.subject, key: idempotencyKey.key };
-  const { upload, ...found } = await openCall(deps, id, input);
-  let holder = found.holder;
+export async function createImageDetection(
+  deps: CreateDeps,
+  input: CreateImageDetection,
+  opened: OpenCall,
+  reading: Promise<Upload>,
+): Promise<FinishedCall> {
+  const { caller, signal } = input;
+  const { id } = opened;
+  const upload = await uploadOf(opened, reading);
+  let holder = await opened.holder;
   const fingerprint = fingerprintOf(upload, input.query);
   const dailyLimit = (caller.limits ?? defaultLimits).images_per_day;
   const uploadedAt = performance.now();
@@ -60,49 +94,17 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
   for (;;) {
     const done = await waitForHolder(deps, holder, { id, fingerprint, deadline: waitUntil, signal });
     if (done) return replay(deps, id, done);
-    const scene = await unlessReplay(deps, id, () => acceptNewCall(deps, caller, upload));
+    const scene = await unlessReplay(deps, id, acceptNewCall(deps, caller, upload));
     const worked = scene && (await runImageCall(deps, newKey(input, upload, fingerprint), { ...work, scene }));
     if (worked) return { ...worked, replayed: false };
     holder = await findKey(deps.db, id);
   }
 }
 
-/**
- * Looks the key up, then reads the body: a new call may be refused before that. Where nothing could refuse it, both
- * happen at once; the body of a repeat is read as well.
- */
-async function openCall(
-  deps: CreateDeps,
-  id: KeyId,
-  input: CreateImageDetection,
-): Promise<{ holder: KeyHolder | undefined; upload: Upload }> {
-  const found = findKey(deps.db, id);
-  if (isSurelyAdmitted(deps, input.caller)) {
-    const lookupFailed = new AbortController();
-    found.catch((error: unknown) => lookupFailed.abort(error));
-    const upload = await input.readUpload(lookupFailed.signal);
-    return { holder: await found, upload };
-  }
-  const holder = await found;
-  return { holder, upload: holder ? await input.readUpload() : await readNewUpload(deps, id, input) };
-}
-
-/**
- * Reads the body of a call whose key is not known, and asks beside it whether units are left of the day, unless they
- * surely are. A refusal ends the reading and comes before any fault of the body; a body that is there first does not
- * wait for the answer.
- */
-async function readNewUpload(
-  deps: CreateDeps,
-  id: KeyId,
-  { caller, readUpload }: CreateImageDetection,
-): Promise<Upload> {
-  assertAccepting(deps, caller);
-  const refused = new AbortController();
-  const admission = unlessReplay(deps, id, () => assertUnitsLeft(deps, caller));
-  admission.catch((refusal: unknown) => refused.abort(refusal));
+/** A refusal comes before any fault of the body; a body that is there first does not wait for the answer. */
+async function uploadOf({ admission }: OpenCall, reading: Promise<Upload>): Promise<Upload> {
   try {
-    return await readUpload(refused.signal);
+    return await reading;
   } catch (fault) {
     await admission;
     throw fault;
@@ -110,7 +112,7 @@ async function readNewUpload(
 }
 
 /** The scene of a call that may begin now. */
-function acceptNewCall(deps: CreateDeps, caller: Caller, { sceneCode }: Upload): SceneEntry {
+async function acceptNewCall(deps: CreateDeps, caller: Caller, { sceneCode }: Upload): Promise<SceneEntry> {
   const scene = deps.scenes.findEnabled(sceneCode);
   if (!scene) throw fail.sceneUnavailable(sceneCode.slice(0, 64));
   assertAccepting(deps, caller);

@@ -10,7 +10,7 @@ import type { KafkaClient } from '@vision/kafka/kafka';
 import type { EventProducer } from '@vision/kafka/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Spool } from '../clients/spool.ts';
-import type { HeadStarts } from '../domain/head-starts.ts';
+import type { Speculation } from '../domain/speculation.ts';
 import type { Signals } from '../signals.ts';
 
 /** Everything that use cases and routes work with; each function names the few it needs. */
@@ -32,7 +32,7 @@ export interface Deps {
   /** Bounds the images that all calls of this process work on at once; the others wait, subjects take turns. */
   imageGate: Gate;
   /** Which calls may have their pictures detected before they are confirmed. */
-  headStarts: HeadStarts;
+  speculation: Speculation;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */

@@ -2,35 +2,35 @@ import { fail } from '@vision/contracts/errors';
 import { claimDead } from '../db/idempotency-keys.ts';
 import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
-import { tryUndo, undoImageCall } from './undo-image-call.ts';
-import type { Undo, UndoDeps } from './undo-image-call.ts';
+import { rollBackImageCall, tryRollback } from './roll-back-image-call.ts';
+import type { Rollback, RollbackDeps } from './roll-back-image-call.ts';
 
-export type RecoverDeps = UndoDeps & Pick<Deps, 'settings'>;
+export type RecoverDeps = RollbackDeps & Pick<Deps, 'settings'>;
 
 /** Calls that are rolled back at once: one that waits for the object store holds up no other. */
 const AT_ONCE = 20;
 
 /**
- * Undoes calls whose process died: their callers have lost the connection, and a retry with the same key starts anew.
- * Returns how many there were.
+ * Rolls back calls whose process died: their callers have lost the connection, and a retry with the same key starts
+ * anew. Returns how many there were.
  */
 export async function recoverDeadCalls(deps: RecoverDeps & Pick<Deps, 'loops'>): Promise<number> {
   const dead = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: AT_ONCE });
   const loop = deps.loops.of('recovery');
-  const undo = async (claim: Claim) => {
+  const rollBack = async (claim: Claim) => {
     deps.signals.callTakenOver(claim.taskId);
-    await tryUndo(deps, claim, workerDied());
+    await tryRollback(deps, claim, workerDied());
   };
-  await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => undo(claim))));
+  await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => rollBack(claim))));
   return dead.length;
 }
 
-/** The same at once for a call that a request waits for; does nothing when another process is undoing it. */
+/** The same at once for a call that a request waits for; does nothing when another process is rolling it back. */
 export async function takeOverDeadCall(deps: RecoverDeps, taskId: string): Promise<void> {
   const [claim] = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: 1, taskId });
   if (!claim) return;
   deps.signals.callTakenOver(claim.taskId);
-  await undoImageCall(deps, claim, workerDied());
+  await rollBackImageCall(deps, claim, workerDied());
 }
 
-const workerDied = (): Undo => ({ hadEffects: true, reason: fail.sysUnavailable('worker_died') });
+const workerDied = (): Rollback => ({ hadEffects: true, reason: fail.sysUnavailable('worker_died') });

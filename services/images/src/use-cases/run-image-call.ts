@@ -10,22 +10,22 @@ import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall } from '../db/image-calls.ts';
 import { failedAsAWhole } from '../domain/image-call.ts';
 import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
-import { beginAhead } from './begin-ahead.ts';
-import type { AheadDeps } from './begin-ahead.ts';
 import { dayExhausted } from './day-exhausted.ts';
 import type { Deps } from './deps.ts';
 import { finishImageCall } from './finish-image-call.ts';
 import { holdLease } from './hold-lease.ts';
-import type { ProcessedImage, ReceivedImage } from './process-image.ts';
+import type { ReceivedImage } from './process-image.ts';
 import { processImages } from './process-images.ts';
-import type { ProcessDeps } from './process-images.ts';
-import { undoImageCall } from './undo-image-call.ts';
-import type { UndoDeps } from './undo-image-call.ts';
+import type { ImagesInput } from './process-images.ts';
+import { rollBackImageCall } from './roll-back-image-call.ts';
+import type { RollbackDeps } from './roll-back-image-call.ts';
+import { speculate } from './speculate.ts';
+import type { SpeculateDeps, SpeculativeWork } from './speculate.ts';
 
 /** With the work on the images before it less than the gateway waits for an answer. */
 const READ_BACK_MS = 10_000;
 
-export type RunDeps = ProcessDeps & UndoDeps & AheadDeps & Pick<Deps, 'settings'>;
+export type RunDeps = RollbackDeps & SpeculateDeps & Pick<Deps, 'settings'>;
 
 export interface Work {
   images: ReceivedImage[];
@@ -52,63 +52,63 @@ export interface WorkedCall {
 export async function runImageCall(deps: RunDeps, key: NewKey, work: Work): Promise<WorkedCall | undefined> {
   const startedAt = performance.now();
   const ending = new AbortController();
-  const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
-  const process = () => processImages(deps, { call: key, ...work, confirmed, signal: ending.signal });
-  const ahead = beginAhead(deps, key, process);
+  const confirmation = Promise.withResolvers<void>();
+  const input = { call: key, ...work, confirmed: confirmation.promise, signal: ending.signal };
+  const speculative = speculate(deps, key, input);
   try {
     const claim = await claimKey(deps.db, key, deps.settings.leaseMs);
     if (!claim) {
       // A client can trigger one speculative run per replica with the same key.
-      if (ahead) deps.headStarts.noteRefused(key.subject);
+      if (speculative) deps.speculation.noteRefused(key.subject);
       return undefined;
     }
     crashPoint('images.key_claimed');
-    const finish = async () => {
-      ahead?.keep();
-      confirm();
-      return finishWork(deps, claim, await (ahead?.processed ?? process()), startedAt);
-    };
-    return await runClaimed(deps, claim, { ...work, ending, finish });
+    return await runClaimed(deps, claim, { ...work, startedAt, ending, confirmation, input, speculative });
   } finally {
     ending.abort(fail.sysUnavailable('call_not_confirmed'));
-    await ahead?.end();
+    await speculative?.end();
   }
 }
 
 interface ClaimedWork extends Work {
-  /** Ends the work on the pictures. */
+  startedAt: number;
+  /** Ends the work on the images. */
   ending: AbortController;
-  /** From the pictures to the stored result. */
-  finish: () => Promise<WorkedCall>;
+  /** Resolved when the units are reserved: images may be stored from then on. */
+  confirmation: { resolve: () => void };
+  input: ImagesInput;
+  /** Detection of the images, where it has begun. */
+  speculative: SpeculativeWork | undefined;
 }
 
-/** The work on a key that is ours; undoes it when it fails. */
-async function runClaimed(deps: RunDeps, claim: Claim, { ending, finish, ...work }: ClaimedWork): Promise<WorkedCall> {
+/** The work on a key that is ours; rolls it back when it fails. */
+async function runClaimed(deps: RunDeps, claim: Claim, work: ClaimedWork): Promise<WorkedCall> {
+  const { ending } = work;
   const lease = holdLease(deps, claim, ending);
   let refusal: AppError | undefined;
   try {
     refusal = await reserveUnits(deps, claim, work);
     if (refusal) throw refusal;
     crashPoint('images.units_reserved');
-    const worked = await finish();
+    const worked = await finishWork(deps, claim, work);
     await settle(deps, worked.call);
     crashPoint('images.units_settled');
     return worked;
   } catch (error) {
     ending.abort(error);
-    await undoImageCall(deps, claim, { hadEffects: refusal === undefined, reason: error });
+    await rollBackImageCall(deps, claim, { hadEffects: refusal === undefined, reason: error });
     throw error;
   } finally {
     lease.release();
   }
 }
 
-async function finishWork(
-  deps: RunDeps,
-  claim: Claim,
-  processed: ProcessedImage[],
-  startedAt: number,
-): Promise<WorkedCall> {
+/** From the images to the stored result. */
+async function finishWork(deps: RunDeps, claim: Claim, work: ClaimedWork): Promise<WorkedCall> {
+  const { speculative, confirmation, input, startedAt } = work;
+  speculative?.keep();
+  confirmation.resolve();
+  const processed = await (speculative?.processed ?? processImages(deps, input));
   crashPoint('images.images_processed');
   const entries = processed.map(({ entry }) => entry);
   if (failedAsAWhole(entries.map((entry) => entry.outcome))) throw fail.sysUnavailable('no_image_could_be_processed');
@@ -120,15 +120,15 @@ async function finishWork(
 
 /** Takes one unit per image; returns the refusal when quota says that none were taken. */
 async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }: Work): Promise<AppError | undefined> {
-  const { quota, headStarts } = deps;
+  const { quota, speculation } = deps;
   const reply = await quota.reserve(claim.reservationId, claim.subject, {
     idempotency_key: claim.key,
     kind: 'image',
     units: images.length,
     limit: dailyLimit,
   });
-  if (reply.outcome === 'granted') headStarts.noteTaken(claim.subject, images.length);
-  else headStarts.noteRefused(claim.subject);
+  if (reply.outcome === 'granted') speculation.noteTaken(claim.subject, images.length);
+  else speculation.noteRefused(claim.subject);
   switch (reply.outcome) {
     case 'granted':
       return undefined;
@@ -137,7 +137,7 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
     case 'conflict':
       return fail.keyReused();
     case 'closed':
-      // Another process has undone this call already: the lease ran out while quota was asked.
+      // Another process has rolled this call back already: the lease ran out while quota was asked.
       return fail.sysUnavailable('call_taken_over');
   }
 }

@@ -16,7 +16,7 @@ export interface SweepDeps extends Pick<Deps, 'db' | 'logger' | 'store' | 'signa
 }
 
 /**
- * Removes pictures that no call names: stored after the call had been undone, or stored although the answer was lost.
+ * Removes pictures that no call names: stored after the call had been rolled back, or although the answer was lost.
  * Does nothing when it is another replica's turn. Returns how many were removed.
  */
 export async function sweepOrphanPictures(

@@ -1,13 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { fail } from '@vision/contracts/errors';
-import { backoff } from '@vision/shared/async/backoff';
+import { pauseForHolder } from '@vision/creation/holder-poll';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { KeyHolder, KeyId } from '../domain/image-call.ts';
 import { takeOverDeadCall } from './recover-dead-calls.ts';
 import type { RecoverDeps } from './recover-dead-calls.ts';
-
-/** Pause between two polls of the key. */
-const POLL_PAUSE = { minMs: 30, maxMs: 240 };
 
 export interface Wait {
   id: KeyId;
@@ -20,7 +16,7 @@ export interface Wait {
 
 /**
  * Waits while another call works on the key, looking again and again without holding a connection. Gives the holder
- * once its call is done, undefined once the key is free. A call whose process died is undone at once.
+ * once its call is done, undefined once the key is free. A call whose process died is rolled back at once.
  * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after the deadline.
  */
 export async function waitForHolder(
@@ -28,6 +24,7 @@ export async function waitForHolder(
   first: KeyHolder | undefined,
   { id, fingerprint, deadline, signal }: Wait,
 ): Promise<KeyHolder | undefined> {
+  const poll = { deadline, signal, reason: 'first_call_still_running' } as const;
   let holder = first;
   for (let round = 1; holder; round += 1) {
     if (holder.isDead) {
@@ -37,8 +34,7 @@ export async function waitForHolder(
     } else if (holder.state === 'done') {
       return holder;
     } else {
-      if (performance.now() >= deadline) throw fail.sysUnavailable('first_call_still_running', undefined, 5);
-      await delay(backoff(round, POLL_PAUSE), undefined, { signal });
+      await pauseForHolder(round, poll);
     }
     holder = await findKey(deps.db, id);
   }

@@ -3,7 +3,9 @@ import type { EffectTransaction } from '@vision/kafka/progress';
 import { closeByEvent } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
-/** The guarantee behind the HTTP settlement: the call charges the images that succeeded, an undone call nothing. */
+/**
+ * The guarantee behind the HTTP settlement: a call charges the images that succeeded, one that was rolled back nothing.
+ */
 export async function applyImageCall(
   deps: Pick<Deps, 'signals'>,
   call: ImageCallSnapshot,

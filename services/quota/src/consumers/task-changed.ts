@@ -8,8 +8,8 @@ const UNITS_PER_TASK = 1;
 
 /**
  * The guarantee behind what tasks says over HTTP. A task that callers can see is settled when it ends, a refunded one
- * with nothing, so its key stays taken; only a create that was undone is refunded. Other states change nothing: a task
- * in `resolving` keeps its unit however long it takes.
+ * with nothing, so its key stays taken; only a create that was rolled back is refunded. Other states change nothing: a
+ * task in `resolving` keeps its unit however long it takes.
  */
 export async function applyTask(
   deps: Pick<Deps, 'signals'>,

@@ -18,7 +18,7 @@ export async function settle(deps: CloseDeps, reservation: ReservationRef, units
 }
 
 /**
- * Gives all units back: the request was undone, so its key is free.
+ * Gives all units back: the request was rolled back, so its key is free.
  * @throws AppError as `close`.
  */
 export async function refund(deps: CloseDeps, reservation: ReservationRef): Promise<CloseReply> {

@@ -22,7 +22,7 @@ export async function claimDeadDrafts(
   return rows.map(toTask);
 }
 
-/** Whether there is anything that a recovery would undo or remove, in SQL that indexes answer. */
+/** Whether there is anything that a recovery would roll back or remove, in SQL that indexes answer. */
 export const ANYTHING_DEAD = `
   exists (select from tasks where status in (${hiddenStatuses.map((status) => `'${status}'`).join()}) and lease_until <= now())
   or exists (select from idempotency_keys where not done and lease_until <= now())

@@ -111,12 +111,12 @@ export async function freeExpiredKey(tx: Knex.Transaction, taskId: string): Prom
 }
 
 /** Removes a draft in `undoing` with its key, unless another process has taken it over meanwhile. */
-export async function removeUndone(tx: Knex.Transaction, { taskId, attempt }: Task): Promise<void> {
+export async function removeRolledBack(tx: Knex.Transaction, { taskId, attempt }: Task): Promise<void> {
   await freeKey(tx, taskId);
   await tx(TASKS).where({ task_id: taskId, status: 'undoing', attempt }).delete();
 }
 
-/** Removes keys whose draft is gone: it was undone by the recovery before its request took the key. */
+/** Removes keys whose draft is gone: it was rolled back by the recovery before its request took the key. */
 export async function removeDeadKeys(db: Knex): Promise<number> {
   return db(KEYS)
     .where('done', false)

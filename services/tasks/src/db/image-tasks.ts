@@ -35,7 +35,7 @@ export async function saveImageTask(db: Knex, task: ImageTask): Promise<void> {
   );
 }
 
-/** Removes the record of an image call that was undone. */
+/** Removes the record of an image call that was rolled back. */
 export async function removeImageTask(db: Knex, taskId: string): Promise<void> {
   await db(TASKS).where({ task_id: taskId, kind: 'image' }).delete();
 }

@@ -122,7 +122,7 @@ async function tellChange(tx: Knex.Transaction, task: PublicTask): Promise<void>
  * Publishes, as a last word, that a task of which the others have heard was not created after all: it is refunded,
  * callers never see it, and its key is free.
  */
-export async function tellUndone(tx: Knex.Transaction, task: TaskIn<'undoing'>): Promise<void> {
+export async function publishRolledBack(tx: Knex.Transaction, task: TaskIn<'undoing'>): Promise<void> {
   const data = { ...toSnapshot({ ...task, status: 'refunded' }), keeps_key: false };
   await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data });
 }

@@ -55,7 +55,7 @@ export function after<M extends Move>(move: M, from: Status): StatusAfter<M> | u
 export type Change =
   /** The scene and its thresholds are frozen from here on. */
   | { move: 'admit'; scene: Pick<Task, 'sceneCode' | 'lowerBound' | 'defaultMinScore' | 'snapshots'> }
-  /** The recovery finishes the undoing when that was not done after this time. */
+  /** The recovery finishes the rollback when that was not done after this time. */
   | { move: 'give_up' | 'take_over' | 'take_back'; recoverAfterMs: number }
   /** The backend is asked about the job after this time, unless its answer to the submission came before. */
   | { move: 'submit'; askAfterMs: number }

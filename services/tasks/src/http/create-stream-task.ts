@@ -6,6 +6,7 @@ import type { AppError } from '@vision/contracts/errors';
 import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
 import { countCreate } from '../use-cases/create/count-create.ts';
+import { openCreate } from '../use-cases/create/create-key.ts';
 import { createStreamTask } from '../use-cases/create/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { tooManyPerMinute } from '../use-cases/create/probe-limits.ts';
@@ -39,14 +40,12 @@ export const createStreamTaskRoute = (deps: Deps) =>
       refusalExamples: () => [...bodyRefusals(), streamUnreachable(), tooManyPerMinute(20_000), ...createRefusals()],
     },
     async ({ req, caller, query }) => {
-      const create = async () =>
-        createStreamTask(deps, {
-          caller,
-          idempotencyKey: readIdempotencyKey(req),
-          query,
-          readBody: async () => parseStreamBody(deps, body, await readJson(req)),
-        });
-      return createdReply(await countCreate(deps.signals, 'stream', create));
+      const create = async () => {
+        const request = { caller, idempotencyKey: readIdempotencyKey(req), query };
+        const opened = await openCreate(deps, request);
+        return createStreamTask(deps, request, opened, parseStreamBody(deps, body, await readJson(req)));
+      };
+      return createdReply(await countCreate(deps.signals, 'stream', create()));
     },
   );
 

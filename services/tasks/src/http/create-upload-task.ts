@@ -5,7 +5,7 @@ import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempot
 import { requireMultipart } from '@vision/creation/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import { countCreate } from '../use-cases/create/count-create.ts';
-import { createUploadTask } from '../use-cases/create/create-upload-task.ts';
+import { createUploadTask, openUpload } from '../use-cases/create/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { receiveVideo, videoFormRefusals } from './receive-video.ts';
 import { createdReply, createRefusals, createResponses } from './task-view.ts';
@@ -50,16 +50,12 @@ export const createUploadTaskRoute = (deps: Deps) =>
       const create = async () => {
         const idempotencyKey = readIdempotencyKey(req);
         requireMultipart(req);
-        return createUploadTask(deps, {
-          caller,
-          idempotencyKey,
-          query,
-          receive: (objectKey) => {
-            const { bodyIdleMs: idleMs, bodyTotalMs: totalMs } = deps.settings;
-            return receiveVideo(req, { store: deps.store, objectKey, idleMs, totalMs });
-          },
-        });
+        const request = { caller, idempotencyKey, query };
+        const upload = await openUpload(deps, request);
+        const { bodyIdleMs: idleMs, bodyTotalMs: totalMs } = deps.settings;
+        const receiving = receiveVideo(req, { store: deps.store, objectKey: upload.objectKey, idleMs, totalMs });
+        return createUploadTask(deps, request, upload, receiving);
       };
-      return createdReply(await countCreate(deps.signals, 'upload', create));
+      return createdReply(await countCreate(deps.signals, 'upload', create()));
     },
   );

@@ -35,7 +35,7 @@ export interface Deps {
   probeLimits: ProbeLimits;
   /** Of requests for a probe alone, which count among `probeLimits` too. */
   streamProbeLimits: ProbeLimits;
-  places: CapacitySlots;
+  slots: CapacitySlots;
   quota: QuotaClient;
   inference: InferenceClient;
   images: ImagesClient | undefined;
@@ -97,9 +97,9 @@ export interface Settings extends CapacitySlotsSettings {
 /** What a move of a task works with. */
 export type MoveDeps = Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'wakeReconciler'>;
 /** What gives back what a create held. */
-export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
+export type RollbackDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 /** What a submission and its outcome work with. */
-export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'places' | 'settings'>;
+export type SubmitDeps = MoveDeps & RollbackDeps & Pick<Deps, 'inference' | 'slots' | 'settings'>;
 /** What every create works with. */
 export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'refundDeadCreates' | 'ownPrefix'>;
 export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'loops' | 'settings'>;

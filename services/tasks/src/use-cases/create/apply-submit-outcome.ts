@@ -10,13 +10,13 @@ import type { PublicTask, Task, TaskIn } from '../../domain/task.ts';
 import type { SubmitDeps } from '../deps.ts';
 import { moveNow } from '../follow/move-now.ts';
 import { releaseRefunded } from './release-refunded.ts';
-import { undoSubmission } from './undo-create.ts';
+import { rollBackSubmission } from './roll-back-create.ts';
 
 /**
  * Stores the outcome of a submission. When the reconciler or the recovery wrote first (this process was held up,
  * or the database away), the task is as they say. That nothing was created only this process knows, so an outage does
  * not keep it from writing that down: the task would wait for an operator.
- * @throws AppError of the outcome `not_created`, after everything was undone.
+ * @throws AppError of the outcome `not_created`, after everything was rolled back.
  */
 export async function applyOutcome(
   deps: SubmitDeps,
@@ -36,7 +36,7 @@ export async function applyOutcome(
         return refunded;
       }
       case 'not_created':
-        await throughOutage(() => undoSubmission(deps, task));
+        await throughOutage(() => rollBackSubmission(deps, task));
         throw outcome.error;
     }
   } catch (error) {

@@ -1,45 +1,45 @@
 import type { CapacityReply } from '@vision/contracts/inference';
 import { asAppError, fail } from '@vision/contracts/errors';
 import type { AppError } from '@vision/contracts/errors';
-import { giveUpPlace, grantPlaces, keepPlaces, letGoOfPlace, stopWaiting } from '../../db/place-claims.ts';
-import type { FreePlaces, PlaceClaim } from '../../db/place-claims.ts';
+import { expireSlot, grantSlots, releaseSlot, renewSlots, stopWaiting } from '../../db/slot-claims.ts';
+import type { FreeSlots, SlotClaim } from '../../db/slot-claims.ts';
 import type { VideoKind } from '../../domain/task.ts';
-import type { PlaceAnswer, Signals } from '../../signals.ts';
+import type { SlotAnswer, Signals } from '../../signals.ts';
 import { MAX_QUESTION_MS } from './answer-time.ts';
 import type { AnswerTime } from './answer-time.ts';
 import { CAPACITY_MS, createCapacity } from './capacity.ts';
 import type { Capacity, CapacityDeps } from './capacity.ts';
 
-/** Places at the backend, which creates wait for before units are reserved. */
+/** Slots at the backend, which creates wait for before units are reserved. */
 export interface CapacitySlots {
   /**
-   * Resolves when the create has a place, at once for a backend that does not tell of any. Gives the optional parts of
+   * Resolves when the create has a slot, at once for a backend that does not tell of any. Gives the optional parts of
    * the contract that the backend has named.
    * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time, `inference_unreachable`
    * when the backend did not answer in time; OP-TASK-BREAKER-OPEN.
    */
-  take: (claim: PlaceClaim, time: AnswerTime) => Promise<readonly string[]>;
+  take: (claim: SlotClaim, time: AnswerTime) => Promise<readonly string[]>;
   /**
    * For a create whose source comes first and takes long: resolves when there is room, and holds none. While there is
-   * none it waits in the same line as those that take a place, so that no subject is passed over.
+   * none it waits in the same line as those that take a slot, so that no subject is passed over.
    * @throws AppError as `take`.
    */
-  awaitRoom: (claim: PlaceClaim, time: AnswerTime) => Promise<void>;
+  awaitRoom: (claim: SlotClaim, time: AnswerTime) => Promise<void>;
   /**
    * What the backend said of its capacity, a second ago at most; undefined for a backend that does not tell.
    * @throws AppError as `take`.
    */
   capacity: () => Promise<CapacityReply | undefined>;
-  /** The subject has no units left today: its requests that wait for a place go on, and quota refuses them at once. */
+  /** The subject has no units left today: its requests that wait for a slot go on, and quota refuses them at once. */
   endWaits: (subject: string) => void;
-  /** The create is over. Its place is counted by the backend when a job was `sent`, and free at once when none was. */
+  /** The create is over. Its slot is counted by the backend when a job was `sent`, and free at once when none was. */
   release: (taskId: string, job: 'sent' | 'unsent') => void;
-  /** One round for all that wait or hold a place in this process. @returns 0: the next one comes after the pause. */
+  /** One round for all that wait or hold a slot in this process. @returns 0: the next one comes after the pause. */
   round: () => Promise<number>;
 }
 
 export interface CapacitySlotsDeps extends CapacityDeps {
-  signals: Pick<Signals, 'placesWatched' | 'placeAnswered'>;
+  signals: Pick<Signals, 'slotWaitsWatched' | 'slotAnswered'>;
   /** Starts the next round at once. */
   wakeRounds: () => void;
   settings: CapacitySlotsSettings;
@@ -48,12 +48,12 @@ export interface CapacitySlotsDeps extends CapacityDeps {
 export interface CapacitySlotsSettings {
   /** Longest wait of one create for the answer to one question of the backend. */
   questionLimitMs: number;
-  /** Longest wait of a create for a place. */
-  placeWaitMs: number;
+  /** Longest wait of a create for a slot. */
+  slotWaitMs: number;
   /** Creates that may wait in this process. */
-  placeQueue: number;
-  /** Percent of the places for subjects that have none. */
-  placesKeptPercent: number;
+  slotQueue: number;
+  /** Percent of the slots for subjects that have none. */
+  slotsKeptPercent: number;
 }
 
 /** A claim outlasts every answer that was asked for before its job was sent: that age, and the time of the question. */
@@ -61,7 +61,7 @@ const COUNTED_AFTER_MS = CAPACITY_MS + MAX_QUESTION_MS + 500;
 /** Rounds come every half second; a process that misses so many of them is dead, and what it claims is free again. */
 const ALIVE_MS = 5_000;
 
-/** @returns places shared by all replicas, by the table of claims; `round` has to be called while somebody waits */
+/** @returns slots shared by all replicas, by the table of claims; `round` has to be called while somebody waits */
 export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
   const { db, logger } = deps;
   const capacity = createCapacity(deps);
@@ -79,7 +79,7 @@ export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
       const { reply } = await time.spend(capacity);
       if (reply === undefined || isRoomFor(reply, claim.kind)) return;
       await line.stand(claim);
-      await giveUpPlace(db, claim.taskId);
+      await releaseSlot(db, claim.taskId);
       deps.wakeRounds();
     },
     capacity: async () => (await capacity()).reply,
@@ -87,45 +87,45 @@ export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
     release: (taskId, job) => {
       if (!held.delete(taskId)) return;
       const isOver =
-        job === 'sent' ? letGoOfPlace(db, taskId, COUNTED_AFTER_MS) : giveUpPlace(db, taskId).then(deps.wakeRounds);
+        job === 'sent' ? expireSlot(db, taskId, COUNTED_AFTER_MS) : releaseSlot(db, taskId).then(deps.wakeRounds);
       isOver.catch((error: unknown) => {
         logger.warn({ err: error, task_id: taskId }, 'capacity slot not released; it is free when its claim expires');
       });
     },
     round: async () => {
-      if (held.size > 0) await keepPlaces(db, [...held], ALIVE_MS);
+      if (held.size > 0) await renewSlots(db, [...held], ALIVE_MS);
       await line.round();
       return 0;
     },
   };
 }
 
-/** Creates of this process that wait for a place. */
+/** Creates of this process that wait for a slot. */
 interface Line {
   /** @throws AppError as `take`. */
-  stand: (claim: PlaceClaim) => Promise<void>;
+  stand: (claim: SlotClaim) => Promise<void>;
   endWaits: (subject: string) => void;
   round: () => Promise<void>;
 }
 
 /** How a wait ended; a create that is refused gets the error. */
 interface WaitEnd {
-  answer: PlaceAnswer;
+  answer: SlotAnswer;
   error?: AppError | undefined;
 }
 
-const noPlace = (): WaitEnd => ({ answer: 'refused', error: fail.upstreamDown('inference_no_capacity') });
+const noSlot = (): WaitEnd => ({ answer: 'refused', error: fail.upstreamDown('inference_no_capacity') });
 
 function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, capacity: () => Promise<Capacity>): Line {
-  const waiting = new Map<string, { claim: PlaceClaim; end: (end: WaitEnd) => void }>();
+  const waiting = new Map<string, { claim: SlotClaim; end: (end: WaitEnd) => void }>();
   /** Settles with the round that is under way: it may write the claim of a create that waits no longer. */
   let underWay: Promise<unknown> = Promise.resolve();
-  signals.placesWatched((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
+  signals.slotWaitsWatched((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
 
-  const waitForPlace = async (claim: PlaceClaim): Promise<WaitEnd> => {
+  const waitForSlot = async (claim: SlotClaim): Promise<WaitEnd> => {
     const { promise, resolve } = Promise.withResolvers<WaitEnd>();
     waiting.set(claim.taskId, { claim, end: resolve });
-    const timer = setTimeout(() => resolve(noPlace()), settings.placeWaitMs);
+    const timer = setTimeout(() => resolve(noSlot()), settings.slotWaitMs);
     wakeRounds();
     const ended = await promise;
     clearTimeout(timer);
@@ -134,7 +134,7 @@ function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, ca
     // It may have been granted in a round of another replica.
     return ended.error && (await stopWaiting(db, claim.taskId)) ? { answer: 'granted' } : ended;
   };
-  /** A backend that is silent, or whose breaker is open, refuses all that wait: no place can come from it. */
+  /** A backend that is silent, or whose breaker is open, refuses all that wait: no slot can come from it. */
   const askAgain = async (): Promise<Capacity | undefined> => {
     try {
       return await capacity();
@@ -146,16 +146,16 @@ function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, ca
     }
   };
   const grant = async ({ reply, askedAt }: Capacity) => {
-    const places = reply ? freePlaces(reply, settings.placesKeptPercent) : everywhere;
+    const slots = reply ? freeSlotsOf(reply, settings.slotsKeptPercent) : everywhere;
     const claims = [...waiting.values()].map(({ claim }) => claim);
-    const granted = await grantPlaces(db, { waiting: claims, places, askedAt, aliveMs: ALIVE_MS });
+    const granted = await grantSlots(db, { waiting: claims, slots, askedAt, aliveMs: ALIVE_MS });
     for (const taskId of granted) waiting.get(taskId)?.end({ answer: 'granted' });
   };
   return {
     stand: async (claim) => {
       const from = performance.now();
-      const { answer, error } = waiting.size < settings.placeQueue ? await waitForPlace(claim) : noPlace();
-      signals.placeAnswered({ task_id: claim.taskId, kind: claim.kind, waitedMs: performance.now() - from }, answer);
+      const { answer, error } = waiting.size < settings.slotQueue ? await waitForSlot(claim) : noSlot();
+      signals.slotAnswered({ task_id: claim.taskId, kind: claim.kind, waitedMs: performance.now() - from }, answer);
       if (error) throw error;
     },
     endWaits: (subject) => {
@@ -174,7 +174,7 @@ function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, ca
 
 const isRoomFor = ({ free }: CapacityReply, kind: VideoKind) => (kind === 'stream' ? free.stream : free.object) > 0;
 
-function freePlaces({ free, places }: CapacityReply, keptPercent: number): FreePlaces[] {
+function freeSlotsOf({ free, places }: CapacityReply, keptPercent: number): FreeSlots[] {
   const kept = (count: number) => Math.floor((count * keptPercent) / 100);
   return [
     { kind: 'stream', free: free.stream, kept: kept(places.stream) },
@@ -183,7 +183,7 @@ function freePlaces({ free, places }: CapacityReply, keptPercent: number): FreeP
 }
 
 /** A backend that has stopped telling: what it can take it says to a submission. */
-const everywhere: FreePlaces[] = (['stream', 'upload'] satisfies VideoKind[]).map((kind) => ({
+const everywhere: FreeSlots[] = (['stream', 'upload'] satisfies VideoKind[]).map((kind) => ({
   kind,
   free: 1_000_000,
   kept: 0,

@@ -5,7 +5,7 @@ import type { Logger } from '@vision/shared/logger';
 import { asUnavailable } from '@vision/shared/unavailable';
 import { outcomeOf } from '@vision/shared/upstream/classify';
 import { isTimeout } from '@vision/shared/upstream/error-type';
-import { claimClock } from '../../db/place-claims.ts';
+import { claimClock } from '../../db/slot-claims.ts';
 
 /** What the backend said last about its capacity. */
 export interface Capacity {

@@ -7,10 +7,10 @@ import type { Created } from './create-draft.ts';
 export async function countCreate(
   signals: Pick<Signals, 'created'>,
   kind: VideoKind,
-  create: () => Promise<Created>,
+  creating: Promise<Created>,
 ): Promise<Created> {
   try {
-    const created = await create();
+    const created = await creating;
     const { task, replayed } = created;
     signals.created({ kind, outcome: replayed ? 'replayed' : task.status, task_id: task.taskId });
     return created;

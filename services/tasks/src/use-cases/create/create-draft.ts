@@ -3,10 +3,10 @@ import type { NewDraft } from '../../db/tasks.ts';
 import type { Task, VisibleTask } from '../../domain/task.ts';
 import type { CreateRequest, Replay } from './create-key.ts';
 import type { CreateDeps } from '../deps.ts';
-import { holdingLease } from './hold-lease.ts';
-import { handOver } from './submit-task.ts';
+import { holdLease } from './hold-lease.ts';
+import { submitTask } from './submit-task.ts';
 import type { Submission } from './submit-task.ts';
-import { undoCreate } from './undo-create.ts';
+import { rollBackCreate } from './roll-back-create.ts';
 
 /** What a create answers with. */
 export interface Created {
@@ -36,36 +36,37 @@ export async function beginDraft(
 }
 
 /**
- * Makes a task of a draft: `prepare` checks and commits it, then the backend gets it. Until it is committed every
- * failure rolls the draft back; from then on only a backend that surely did not get it does.
+ * Makes a task of a draft that is being checked and committed (`preparing`), then submits it to the backend. Until it
+ * is committed every failure rolls the draft back; from then on only a backend that surely did not get it does.
  */
 export async function finishDraft(
   deps: CreateDeps,
   draft: Task,
-  prepare: () => Promise<Submission | Replay>,
+  preparing: Promise<Submission | Replay>,
 ): Promise<Created> {
   let job: 'sent' | 'unsent' = 'unsent';
   try {
-    const prepared = await prepareOrGiveUp(deps, draft, prepare);
+    const prepared = await preparedOrRolledBack(deps, draft, preparing);
     if (prepared.outcome === 'replayed') return { task: prepared.task, replayed: true };
     job = 'sent';
-    return { ...(await handOver(deps, prepared)), replayed: false };
+    return { ...(await submitTask(deps, prepared)), replayed: false };
   } finally {
-    deps.places.release(draft.taskId, job);
+    deps.slots.release(draft.taskId, job);
   }
 }
 
-async function prepareOrGiveUp(
+async function preparedOrRolledBack(
   deps: CreateDeps,
   draft: Task,
-  prepare: () => Promise<Submission | Replay>,
+  preparing: Promise<Submission | Replay>,
 ): Promise<Submission | Replay> {
+  const lease = holdLease(deps, draft);
   try {
-    const prepared = await holdingLease(deps, draft, prepare);
-    if (prepared.outcome === 'replayed') await undoCreate(deps, draft);
+    const prepared = await preparing.finally(lease.release);
+    if (prepared.outcome === 'replayed') await rollBackCreate(deps, draft);
     return prepared;
   } catch (error) {
-    await undoCreate(deps, draft);
+    await rollBackCreate(deps, draft);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CreateStreamQuery } from '@vision/contracts/create-query';
+import { pauseForHolder } from '@vision/creation/holder-poll';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/contracts/errors';
@@ -24,9 +24,11 @@ export interface CreateRequest {
 }
 
 /** The key is free and new work is accepted; or another request works on it. */
-type OpenKey = { key: 'new' } | { key: 'in_use' };
+export type OpenKey = { key: 'new' } | { key: 'in_use' };
 /** The key names a task: the body is only compared with the one that created it. */
-type DoneKey = { key: 'done'; taskId: string; fingerprint: string };
+export type DoneKey = { key: 'done'; taskId: string; fingerprint: string };
+
+export type KnownKey = OpenKey | DoneKey;
 
 /** Another request with this key has created the task. */
 export interface Replay {
@@ -40,7 +42,6 @@ interface Claimed {
   claim: Claim;
 }
 
-const POLL_MS = 150;
 const LABEL = 'fingerprint';
 
 /**
@@ -48,10 +49,7 @@ const LABEL = 'fingerprint';
  * @throws AppError not_found when its task was deleted; OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED,
  * OP-SYS-UNAVAILABLE.
  */
-export async function openCreate(
-  deps: CreateDeps,
-  { caller, idempotencyKey }: CreateRequest,
-): Promise<OpenKey | DoneKey> {
+export async function openCreate(deps: CreateDeps, { caller, idempotencyKey }: CreateRequest): Promise<KnownKey> {
   const known = await findKey(deps.db, { subject: caller.subject, key: idempotencyKey.key });
   if (known && !known.done) return { key: 'in_use' };
   const task = known && (await namedTask(deps, known));
@@ -76,22 +74,24 @@ export async function claimKey(
 ): Promise<Claimed | Replay> {
   const claim = { subject: caller.subject, key: idempotencyKey.key, taskId: draft.taskId, owner: randomUUID() };
   const terms = { fingerprint: deps.box.digest(meaning, LABEL), leaseMs: deps.settings.leaseMs };
-  const deadline = performance.now() + deps.settings.keyWaitMs;
-  for (let isAccepted = opened.key === 'new'; ; isAccepted = false) {
+  const poll = {
+    deadline: performance.now() + deps.settings.keyWaitMs,
+    reason: 'first_request_still_running',
+  } as const;
+  for (let round = 1; ; round += 1) {
     const taken = await takeKey(deps, claim, terms);
     if (taken.outcome === 'taken') {
       crashPoint('tasks.create.key-claimed');
       await assertNotDeleted(deps, claim);
       // A known key was not asked for this before the body, and during a wait it may have changed.
-      if (!isAccepted) await assertAcceptsNew(deps, caller);
+      if (opened.key !== 'new' || round > 1) await assertAcceptsNew(deps, caller);
       return { outcome: 'claimed', claim };
     }
     const { holder } = taken;
     assertSameMeaning(deps, holder, meaning);
     const task = holder.done ? await namedTask(deps, holder) : undefined;
     if (task && task.status !== 'submitting') return { outcome: 'replayed', task };
-    if (performance.now() >= deadline) throw fail.sysUnavailable('first_request_still_running');
-    await delay(POLL_MS);
+    await pauseForHolder(round, poll);
   }
 }
 

@@ -11,7 +11,7 @@ import { requireScene } from './submit-task.ts';
 
 export type StreamProbeDeps = Pick<
   Deps,
-  'inference' | 'places' | 'probe' | 'probeLimits' | 'scenes' | 'settings' | 'signals' | 'streamProbeLimits'
+  'inference' | 'slots' | 'probe' | 'probeLimits' | 'scenes' | 'settings' | 'signals' | 'streamProbeLimits'
 >;
 
 export interface StreamProbeRequest {
@@ -42,7 +42,7 @@ export async function createStreamProbe(
 ): Promise<StreamProbed> {
   assertOpen(deps, caller);
   const scene = sceneCode === undefined ? undefined : requireScene(deps, sceneCode);
-  const capacity = await deps.places.capacity();
+  const capacity = await deps.slots.capacity();
   const { subject } = caller;
   const probed = () =>
     inProbe(deps, subject, async (time) => {

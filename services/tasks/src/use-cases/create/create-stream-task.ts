@@ -2,38 +2,54 @@ import { v7 as uuidv7 } from 'uuid';
 import { meaningPrefix } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { StreamUrl } from '@vision/streams/stream-url';
+import type { Task } from '../../domain/task.ts';
 import { createAnswerTime } from './answer-time.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';
 import type { Created } from './create-draft.ts';
-import { claimKey, openCreate, replayTask } from './create-key.ts';
-import type { CreateRequest } from './create-key.ts';
+import { claimKey, replayTask } from './create-key.ts';
+import type { CreateRequest, KnownKey, OpenKey, Replay } from './create-key.ts';
 import type { CreateDeps, Deps } from '../deps.ts';
 import { probeStream } from './probe-stream.ts';
 import { commitSubmission, requireScene } from './submit-task.ts';
+import type { Submission } from './submit-task.ts';
 
-export interface CreateStreamRequest extends CreateRequest {
-  readBody: () => Promise<{ sceneCode: string; url: StreamUrl }>;
+type StreamDeps = CreateDeps & Pick<Deps, 'probe' | 'probeLimits'>;
+
+/** What the body of a create request says. */
+export interface NewStream {
+  sceneCode: string;
+  url: StreamUrl;
 }
 
-/** Creates a task for a live stream, or gives the one that the key already stands for. */
+/**
+ * Creates a task for a live stream, or gives the one that the key already stands for.
+ * @param opened what `openCreate` gave before the body was read.
+ */
 export async function createStreamTask(
-  deps: CreateDeps & Pick<Deps, 'probe' | 'probeLimits'>,
-  request: CreateStreamRequest,
+  deps: StreamDeps,
+  request: CreateRequest,
+  opened: KnownKey,
+  stream: NewStream,
 ): Promise<Created> {
-  const opened = await openCreate(deps, request);
-  const { sceneCode, url } = await request.readBody();
-  const meaning = `${meaningPrefix(request.query)}|stream|${sceneCode}|${url.href}`;
+  const meaning = `${meaningPrefix(request.query)}|stream|${stream.sceneCode}|${stream.url.href}`;
   if (opened.key === 'done') return { task: await replayTask(deps, opened, meaning), replayed: true };
-  const draft = await beginDraft(deps, request, { taskId: uuidv7(), kind: 'stream', sourceLabel: url.label });
+  const draft = await beginDraft(deps, request, { taskId: uuidv7(), kind: 'stream', sourceLabel: stream.url.label });
   crashPoint('tasks.create-stream.drafted');
-  return finishDraft(deps, draft, async () => {
-    const claimed = await claimKey(deps, request, { opened, draft, meaning });
-    if (claimed.outcome === 'replayed') return claimed;
-    const scene = requireScene(deps, sceneCode);
-    const pinnedAddress = await probeStream(deps, draft, url);
-    crashPoint('tasks.create-stream.probed');
-    const source = { kind: 'stream' as const, url: url.href, pinned_address: pinnedAddress };
-    const time = createAnswerTime(deps.settings.submitTimeoutMs);
-    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source, time });
-  });
+  return finishDraft(deps, draft, prepareStream(deps, request, { opened, draft, meaning, stream }));
+}
+
+async function prepareStream(
+  deps: StreamDeps,
+  request: CreateRequest,
+  { opened, draft, meaning, stream }: { opened: OpenKey; draft: Task; meaning: string; stream: NewStream },
+): Promise<Submission | Replay> {
+  const claimed = await claimKey(deps, request, { opened, draft, meaning });
+  if (claimed.outcome === 'replayed') return claimed;
+  const { claim } = claimed;
+  const scene = requireScene(deps, stream.sceneCode);
+  const pinnedAddress = await probeStream(deps, draft, stream.url);
+  crashPoint('tasks.create-stream.probed');
+  const source = { kind: 'stream' as const, url: stream.url.href, pinned_address: pinnedAddress };
+  const time = createAnswerTime(deps.settings.submitTimeoutMs);
+  return commitSubmission(deps, { draft, claim, caller: request.caller, scene, source, time });
 }

@@ -3,49 +3,83 @@ import { meaningPrefix } from '@vision/contracts/create-query';
 import type { CreateVideoQuery } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/contracts/errors';
+import type { Task } from '../../domain/task.ts';
 import { videoKeyOf } from '../../domain/video-key.ts';
 import { createAnswerTime } from './answer-time.ts';
+import type { AnswerTime } from './answer-time.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';
 import type { Created } from './create-draft.ts';
 import { claimKey, openCreate, replayTask } from './create-key.ts';
-import type { CreateRequest } from './create-key.ts';
+import type { CreateRequest, DoneKey, OpenKey, Replay } from './create-key.ts';
 import type { CreateDeps } from '../deps.ts';
-import { commitSubmission, placeFor, requireScene } from './submit-task.ts';
+import { commitSubmission, requireScene, slotFor } from './submit-task.ts';
+import type { Submission } from './submit-task.ts';
+
+/** A draft that waits for its file, or a known task with whose file this one is compared. */
+export type OpenUpload = NewUpload | { opened: DoneKey; objectKey: undefined };
+
+interface NewUpload {
+  opened: OpenKey;
+  draft: Task;
+  /** Where the file is to be stored. */
+  objectKey: string;
+  time: AnswerTime;
+}
 
 interface ReceivedUpload {
   sha256: string;
-  bytes: number;
   sceneCode: string | undefined;
 }
 
-export interface CreateUploadRequest extends CreateRequest {
-  /** Reads the body and stores its file under this key; without one it only looks at the file. */
-  receive: (objectKey: string | undefined) => Promise<ReceivedUpload>;
-}
-
-/** Creates a task for an uploaded video, or gives the one that the key already stands for. */
-export async function createUploadTask(deps: CreateDeps, request: CreateUploadRequest): Promise<Created> {
+/**
+ * Before the body of an upload is read: asks for capacity and stores a draft, unless the key already names a task.
+ * `createUploadTask` has to follow at once.
+ * @throws AppError what `openCreate` throws; OP-SYS-UNAVAILABLE without capacity.
+ */
+export async function openUpload(deps: CreateDeps, request: CreateRequest): Promise<OpenUpload> {
   const opened = await openCreate(deps, request);
-  if (opened.key === 'done') {
-    const { meaning } = meaningOf(request.query, await request.receive(undefined));
-    return { task: await replayTask(deps, opened, meaning), replayed: true };
-  }
+  if (opened.key === 'done') return { opened, objectKey: undefined };
   const taskId = uuidv7();
   const time = createAnswerTime(deps.settings.submitTimeoutMs);
-  // Another request with this key may turn out to have created the task: such a replay needs no room.
-  if (opened.key === 'new') await deps.places.awaitRoom(placeFor({ taskId, kind: 'upload' }, request.caller), time);
+  // Another request with this key may turn out to have created the task: such a replay needs no capacity.
+  if (opened.key === 'new') await deps.slots.awaitRoom(slotFor({ taskId, kind: 'upload' }, request.caller), time);
   const objectKey = videoKeyOf(await deps.ownPrefix(), taskId);
   const draft = await beginDraft(deps, request, { taskId, kind: 'upload', objectKey });
   crashPoint('tasks.create-upload.drafted');
-  return finishDraft(deps, draft, async () => {
-    const { sceneCode, meaning } = meaningOf(request.query, await request.receive(objectKey));
-    crashPoint('tasks.create-upload.stored');
-    const claimed = await claimKey(deps, request, { opened, draft, meaning });
-    if (claimed.outcome === 'replayed') return claimed;
-    const scene = requireScene(deps, sceneCode);
-    const source = { kind: 'object' as const, bucket: deps.store.bucket, key: objectKey };
-    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source, time });
-  });
+  return { opened, draft, objectKey, time };
+}
+
+/**
+ * Creates a task for an uploaded video, or gives the one that the key already stands for.
+ * @param receiving the body, which is being read and its file stored as `upload.objectKey`.
+ */
+export async function createUploadTask(
+  deps: CreateDeps,
+  request: CreateRequest,
+  upload: OpenUpload,
+  receiving: Promise<ReceivedUpload>,
+): Promise<Created> {
+  if (upload.objectKey !== undefined) {
+    return finishDraft(deps, upload.draft, prepareUpload(deps, request, upload, receiving));
+  }
+  const { meaning } = meaningOf(request.query, await receiving);
+  return { task: await replayTask(deps, upload.opened, meaning), replayed: true };
+}
+
+async function prepareUpload(
+  deps: CreateDeps,
+  request: CreateRequest,
+  { opened, draft, objectKey, time }: NewUpload,
+  receiving: Promise<ReceivedUpload>,
+): Promise<Submission | Replay> {
+  const { sceneCode, meaning } = meaningOf(request.query, await receiving);
+  crashPoint('tasks.create-upload.stored');
+  const claimed = await claimKey(deps, request, { opened, draft, meaning });
+  if (claimed.outcome === 'replayed') return claimed;
+  const { claim } = claimed;
+  const scene = requireScene(deps, sceneCode);
+  const source = { kind: 'object' as const, bucket: deps.store.bucket, key: objectKey };
+  return commitSubmission(deps, { draft, claim, caller: request.caller, scene, source, time });
 }
 
 /** What two uploads have in common that are the same request. */

@@ -2,7 +2,7 @@ import { atMost } from '@vision/shared/async/at-most';
 import { forgetObject, listRefundedVideos } from '../../db/refunded.ts';
 import type { RefundedVideo } from '../../db/refunded.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Deps, UndoDeps } from '../deps.ts';
+import type { Deps, RollbackDeps } from '../deps.ts';
 
 /** The caller does not wait longer than this for the store. */
 const REMOVAL_WAIT_MS = 2_000;
@@ -13,7 +13,7 @@ const REMOVAL_WAIT_MS = 2_000;
  * accepted and charges nothing: a settlement, not a refund, so that the task keeps its key.
  */
 export async function releaseRefunded(
-  deps: UndoDeps,
+  deps: RollbackDeps,
   { taskId, subject, reservationId, objectKey }: Task,
 ): Promise<void> {
   const leave = (error: unknown) => {

@@ -10,7 +10,7 @@ import type { Caller } from '@vision/shared/http/caller';
 import { asUnavailable } from '@vision/shared/unavailable';
 import { finishKey } from '../../db/idempotency-keys.ts';
 import type { Claim } from '../../db/idempotency-keys.ts';
-import type { PlaceClaim } from '../../db/place-claims.ts';
+import type { SlotClaim } from '../../db/slot-claims.ts';
 import { moveTask, TaskMovedError } from '../../db/move-task.ts';
 import { countActive, findVideoTask, lockSubject } from '../../db/tasks.ts';
 import { isUnconfirmed } from '../../domain/task.ts';
@@ -27,7 +27,7 @@ export interface CheckedDraft {
   caller: Caller;
   scene: SceneEntry;
   source: JobSource;
-  /** For the question about a place, and the submission. */
+  /** For the question about a slot, and the submission. */
   time: AnswerTime;
 }
 
@@ -42,7 +42,7 @@ export interface Submission {
 }
 
 /** A task after its submission, and the processor time that the backend spent on looking at its source. */
-interface HandedOver {
+interface SubmittedTask {
   task: PublicTask;
   processorMs: number;
 }
@@ -55,17 +55,17 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 }
 
 /**
- * Commits a checked draft: counted among the active tasks → a place at the backend → one unit reserved →
+ * Commits a checked draft: counted among the active tasks → a slot at the backend → one unit reserved →
  * `submitting`. A failure leaves a draft for the caller to give up; after the commit no other code can tell
  * whether the backend was asked, so the task stands.
  */
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
-  const admitted = await fenced(() => admit(deps, checked));
+  const admitted = await fenced(admit(deps, checked));
   crashPoint('tasks.submit.admitted');
-  const features = await deps.places.take(placeFor(checked.draft, checked.caller), checked.time);
+  const features = await deps.slots.take(slotFor(checked.draft, checked.caller), checked.time);
   await reserve(deps, checked, admitted);
   crashPoint('tasks.submit.reserved');
-  const task = await fenced(() => commitSubmitting(deps, checked, admitted));
+  const task = await fenced(commitSubmitting(deps, checked, admitted));
   crashPoint('tasks.submit.submitting');
   return { outcome: 'submitting', task, source: checked.source, features, time: checked.time };
 }
@@ -74,7 +74,7 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
  * Submits a committed task to the backend and stores the outcome.
  * @throws AppError when it was not created.
  */
-export async function handOver(deps: SubmitDeps, submission: Submission): Promise<HandedOver> {
+export async function submitTask(deps: SubmitDeps, submission: Submission): Promise<SubmittedTask> {
   const { task, time } = submission;
   const job = jobOf(submission);
   const sent = refusable.filter((field) => job[field] !== undefined);
@@ -132,7 +132,7 @@ async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft)
   });
 }
 
-async function reserve({ db, quota, places }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
+async function reserve({ db, quota, slots }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
   const reply = await quota.reserve(task.reservationId, task.subject, {
     idempotency_key: claim.key,
     kind: 'video',
@@ -140,7 +140,7 @@ async function reserve({ db, quota, places }: SubmitDeps, { claim, caller }: Che
     limit: limitsOf(caller).video_tasks_per_day,
   });
   if (reply.outcome === 'exhausted') {
-    places.endWaits(task.subject);
+    slots.endWaits(task.subject);
     throw await dayExhausted({ db }, { subject: task.subject, except: task.taskId }, reply);
   }
   if (reply.outcome === 'conflict') throw fail.keyReused();
@@ -186,16 +186,16 @@ const isUnsent = (task: Task): task is TaskIn<'submitting' | 'resolving'> => isU
  * A process that was held up for longer than its lease may find its draft taken over; the client has to
  * repeat the request.
  */
-async function fenced<T>(work: () => Promise<T>): Promise<T> {
+async function fenced<T>(work: Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await work;
   } catch (error) {
     throw error instanceof TaskMovedError ? fail.sysUnavailable('create_taken_over', error) : error;
   }
 }
 
 /** Who may have more tasks at once has a larger share. */
-export const placeFor = ({ taskId, kind }: Pick<Task, 'taskId' | 'kind'>, caller: Caller): PlaceClaim => ({
+export const slotFor = ({ taskId, kind }: Pick<Task, 'taskId' | 'kind'>, caller: Caller): SlotClaim => ({
   taskId,
   subject: caller.subject,
   kind,

@@ -7,7 +7,7 @@ import { findVerification } from '../../db/task-moves.ts';
 import { findAnyTask } from '../../db/tasks.ts';
 import { isEvidence } from '../../domain/job-progress.ts';
 import type { PublicTask, VisibleTask } from '../../domain/task.ts';
-import type { Deps, MoveDeps, UndoDeps } from '../deps.ts';
+import type { Deps, MoveDeps, RollbackDeps } from '../deps.ts';
 import { moveNow } from '../follow/move-now.ts';
 import { releaseRefunded } from '../create/release-refunded.ts';
 
@@ -19,7 +19,7 @@ export interface VerifyInput {
   note: string;
 }
 
-type VerifyDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'wakeReconciler'>;
+type VerifyDeps = MoveDeps & RollbackDeps & Pick<Deps, 'inference' | 'wakeReconciler'>;
 
 const moveOf = { created: 'verify_created', not_created: 'verify_not_created' } as const;
 

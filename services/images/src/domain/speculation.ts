@@ -6,7 +6,7 @@ import type { KeyId } from './image-call.ts';
  * last known units of the subject decide: with units to spare it may; unknown, with few left or just refused it may
  * not. So a caller without units causes detections only within the limit of slots, until its refusal is known here.
  */
-export interface HeadStarts {
+export interface Speculation {
   /** What quota said is left of the subject's day. */
   noteUnitsLeft: (subject: string, left: number) => void;
   /** Units were granted to a call. */
@@ -16,17 +16,17 @@ export interface HeadStarts {
   /** Whether more is known to be left than a call can take. */
   hasUnitsToSpare: (subject: string) => boolean;
   /** Undefined when the call has to run in order. */
-  begin: (id: KeyId, units: number) => HeadStart | undefined;
+  begin: (id: KeyId, units: number) => SpeculationSlot | undefined;
 }
 
-interface HeadStart {
-  /** The call is confirmed or refused, and its place is free again. */
+interface SpeculationSlot {
+  /** The call is confirmed or refused, and its slot is free again. */
   end: () => void;
 }
 
-export interface HeadStartLimits {
-  /** Calls of all subjects that may be ahead at once. One subject gets half of the places, and one at least. */
-  places: number;
+export interface SpeculationLimits {
+  /** Calls of all subjects that may speculate at once. One subject gets half of the slots, and one at least. */
+  slots: number;
 }
 
 /** Units that have to be left beyond those of a call: other replicas may take some without our knowledge. */
@@ -45,11 +45,11 @@ interface Known {
   until: number;
 }
 
-export function createHeadStarts({ places }: HeadStartLimits): HeadStarts {
+export function createSpeculation({ slots }: SpeculationLimits): Speculation {
   const known = new LRUCache<string, Known>({ max: REMEMBERED });
   const ahead = new Map<string, { calls: number; units: number }>();
   const keys = new Set<string>();
-  const perSubject = Math.max(1, Math.floor(places / 2));
+  const perSubject = Math.max(1, Math.floor(slots / 2));
 
   const freshOf = (subject: string): Known | undefined => {
     const entry = known.get(subject);
@@ -70,7 +70,7 @@ export function createHeadStarts({ places }: HeadStartLimits): HeadStarts {
     begin: ({ subject, key }, units) => {
       const own = ahead.get(subject) ?? { calls: 0, units: 0 };
       const id = JSON.stringify([subject, key]);
-      const isFull = keys.size >= places || own.calls >= perSubject;
+      const isFull = keys.size >= slots || own.calls >= perSubject;
       // Of calls with one key only one is confirmed.
       if (isFull || keys.has(id) || leftOf(subject) < units + TO_SPARE) return undefined;
       keys.add(id);

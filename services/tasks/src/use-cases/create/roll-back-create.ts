@@ -3,24 +3,24 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { crashPoint } from '@vision/shared/crash-point';
 import { throughOutage } from '@vision/creation/through-outage';
 import { claimDeadDrafts, listUndoing } from '../../db/dead-drafts.ts';
-import { freeKey, removeUndone } from '../../db/idempotency-keys.ts';
-import { moveTask, TaskMovedError, tellUndone } from '../../db/move-task.ts';
+import { freeKey, removeRolledBack } from '../../db/idempotency-keys.ts';
+import { moveTask, TaskMovedError, publishRolledBack } from '../../db/move-task.ts';
 import { findVideoTask } from '../../db/tasks.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Deps, SubmitDeps, UndoDeps } from '../deps.ts';
+import type { Deps, RollbackDeps, SubmitDeps } from '../deps.ts';
 
 /*
- * How a create is undone, by where it ended:
+ * How a create is rolled back, by where it ended:
  *
- * | it ended                                         | undone by                                | its key |
- * | ------------------------------------------------ | ---------------------------------------- | ------- |
- * | refused before `submitting` was stored           | undoCreate                               | free    |
- * | the process died before `submitting` was stored  | recoverCreates                           | free    |
- * | the backend surely did not get it                | undoSubmission, which tells the others   | free    |
- * | the process died while it was being undone       | recoverCreates                           | free    |
- * | the subject needs the units that dead ones hold  | refundDeadCreates, then recoverCreates   |         |
- * | the backend refused it: the task is `refunded`   | releaseRefunded                          | taken   |
- * | the process died after `submitting` was stored   | not undone: the reconciler asks about it | taken   |
+ * | it ended                                        | rolled back by                                | its key |
+ * | ----------------------------------------------- | --------------------------------------------- | ------- |
+ * | refused before `submitting` was stored          | rollBackCreate                                | free    |
+ * | the process died before `submitting` was stored | recoverCreates                                | free    |
+ * | the backend surely did not get it               | rollBackSubmission, which tells the others    | free    |
+ * | the process died while it was being rolled back | recoverCreates                                | free    |
+ * | the subject needs the units that dead ones hold | refundDeadCreates, then recoverCreates        |         |
+ * | the backend refused it: the task is `refunded`  | releaseRefunded                               | taken   |
+ * | the process died after `submitting` was stored  | not rolled back: the reconciler asks about it | taken   |
  *
  * The first write is always the row: in `undoing` it never becomes a task again. It is removed last, so that whatever
  * dies in between leaves a row that the recovery finds. What stands between may be repeated.
@@ -29,26 +29,26 @@ import type { Deps, SubmitDeps, UndoDeps } from '../deps.ts';
 /** The caller does not wait longer than this for the database; what is repeated continues in the background. */
 const WAIT_MS = 4_000;
 /** As long as this a refusal waits until the unit is given back; the recovery finishes what takes longer. */
-const UNDO_WAIT_MS = 2_000;
-/** Dead creates of a subject that are undone while a caller waits; the recovery comes to the others. */
+const ROLLBACK_WAIT_MS = 2_000;
+/** Dead creates of a subject that are rolled back while a caller waits; the recovery comes to the others. */
 const DEAD_AT_ONCE = 20;
 
 /**
- * Undoes a create that was refused and frees its key at once. What it holds is given back here when that is possible,
+ * Rolls back a create that was refused and frees its key at once. What it holds is released here when that is possible,
  * else by the recovery. Does nothing when another process took the draft over.
  */
-export async function undoCreate(deps: SubmitDeps, draft: Task): Promise<void> {
-  const undone = throughOutage(() => undoRefused(deps, draft)).catch((error: unknown) => {
+export async function rollBackCreate(deps: SubmitDeps, draft: Task): Promise<void> {
+  const rollback = throughOutage(() => rollBackRefused(deps, draft)).catch((error: unknown) => {
     if (error instanceof TaskMovedError) return;
     deps.logger.warn(
       { err: error, task_id: draft.taskId },
       'create request not rolled back yet; the recovery continues',
     );
   });
-  await atMost(WAIT_MS, undone);
+  await atMost(WAIT_MS, rollback);
 }
 
-async function undoRefused(deps: SubmitDeps, draft: Task): Promise<void> {
+async function rollBackRefused(deps: SubmitDeps, draft: Task): Promise<void> {
   const task = await inTransaction(deps.db, async (tx) => {
     // The draft may have been admitted since; a transaction of this process that is still under way is waited for.
     const stored = await findVideoTask(tx, draft.taskId, 'for update');
@@ -60,55 +60,55 @@ async function undoRefused(deps: SubmitDeps, draft: Task): Promise<void> {
     return undoing;
   });
   // The answer to the commit was lost, so the task was never sent.
-  if (task.status === 'submitting') return undoSubmission(deps, task);
-  crashPoint('tasks.undo.given-up');
-  await undoBriefly(deps, task);
+  if (task.status === 'submitting') return rollBackSubmission(deps, task);
+  crashPoint('tasks.rollback.given-up');
+  await rollBackBriefly(deps, task);
 }
 
 /**
- * Undoes a create that the backend surely did not get: there is no task and the key is free. The other services have
- * heard of it: a last snapshot in `refunded` returns the unit even if this process dies.
+ * Rolls back a create that the backend surely did not get: there is no task and the key is free. A last snapshot in
+ * `refunded` is published, which returns the unit even if this process dies.
  * @throws TaskMovedError when it is not `submitting` any more.
  */
-export async function undoSubmission(deps: SubmitDeps, task: Task): Promise<void> {
+export async function rollBackSubmission(deps: SubmitDeps, task: Task): Promise<void> {
   const change = { move: 'take_back' as const, recoverAfterMs: deps.settings.leaseMs };
   const undoing = await inTransaction(deps.db, async (tx) => {
     const moved = await moveTask(tx, task, change);
     await freeKey(tx, task.taskId);
-    await tellUndone(tx, moved);
+    await publishRolledBack(tx, moved);
     return moved;
   });
   deps.signals.moved(undoing, change);
   deps.wakeRelay();
   crashPoint('tasks.submit.taken-back');
-  await undoBriefly(deps, undoing);
+  await rollBackBriefly(deps, undoing);
 }
 
-async function undoBriefly(deps: UndoDeps, undoing: Task): Promise<void> {
-  const undone = finishUndo(deps, undoing).catch((error: unknown) => {
+async function rollBackBriefly(deps: RollbackDeps, undoing: Task): Promise<void> {
+  const rollback = finishRollback(deps, undoing).catch((error: unknown) => {
     deps.logger.warn(
       { err: error, task_id: undoing.taskId },
       'create request not rolled back yet; the recovery continues',
     );
   });
-  await atMost(UNDO_WAIT_MS, undone);
+  await atMost(ROLLBACK_WAIT_MS, rollback);
 }
 
-/** Gives back what a draft in `undoing` holds and removes it. May be repeated from any point. */
-export async function finishUndo({ db, quota, store }: UndoDeps, draft: Task): Promise<void> {
+/** Releases what a draft in `undoing` holds and removes it. May be repeated from any point. */
+export async function finishRollback({ db, quota, store }: RollbackDeps, draft: Task): Promise<void> {
   if (draft.admittedAt !== null) await quota.refund(draft.reservationId, draft.subject);
-  crashPoint('tasks.undo.refunded');
+  crashPoint('tasks.rollback.refunded');
   if (draft.objectKey !== null) {
     await store.abortIncomplete(draft.objectKey);
     await store.remove([draft.objectKey]);
   }
-  crashPoint('tasks.undo.object-removed');
-  await inTransaction(db, (tx) => removeUndone(tx, draft));
+  crashPoint('tasks.rollback.object-removed');
+  await inTransaction(db, (tx) => removeRolledBack(tx, draft));
 }
 
 /**
- * Gives back the units that creates of a subject still hold which are being undone or whose process died; the recovery
- * does the rest. @returns how many creates there were.
+ * Refunds the units of creates of a subject that are being rolled back or whose process died; the recovery does the
+ * rest. @returns how many creates there were.
  * @throws AppError OP-SYS-UNAVAILABLE when quota does not answer.
  */
 export async function refundDeadCreates({ db, quota }: Pick<Deps, 'db' | 'quota'>, subject: string): Promise<number> {

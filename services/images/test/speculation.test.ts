@@ -145,7 +145,7 @@ test('identical calls at two replicas are one result and one charge, though both
   await other.stop();
 });
 
-test('a call whose reservation fails is undone and its detection ended', async () => {
+test('a call whose reservation fails is rolled back and its detection ended', async () => {
   await becomeKnown();
   images.inference.answer = () => 'hang';
   images.quota.fault = (what) => (what === 'reserve' ? 'refuse' : 'none');

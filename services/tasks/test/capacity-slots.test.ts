@@ -25,7 +25,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The backend has so many places for streams besides those that are taken now; it says that it has so many in all. */
+/** The backend has so many slots for streams besides those that are taken now; it says that it has so many in all. */
 function setFree(count: number, places = 5): void {
   const most = world.backend.jobs.size + count;
   world.backend.capacity = () => ({
@@ -41,7 +41,7 @@ const settled = () =>
 const limits = { video_tasks_per_day: 100, active_tasks: 100 };
 const create = (subject: string, by = tasks, own = limits) => by.create({ subject, limits: own });
 
-test('a create waits for a place, reserves nothing meanwhile, and goes on when there is one', async () => {
+test('a create waits for a slot, reserves nothing meanwhile, and goes on when there is one', async () => {
   setFree(0);
   const subject = randomUUID();
   const created = create(subject);
@@ -52,7 +52,7 @@ test('a create waits for a place, reserves nothing meanwhile, and goes on when t
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('a create that finds no place in time is refused, and leaves no task, no charge and a free key', async () => {
+test('a create that finds no slot in time is refused, and leaves no task, no charge and a free key', async () => {
   other = await startTasks(world, { PLACE_WAIT_MS: '300' });
   setFree(0);
   const [subject, key] = [randomUUID(), randomUUID()];
@@ -67,7 +67,7 @@ test('a create that finds no place in time is refused, and leaves no task, no ch
   expect((await tasks.create({ subject, key })).status).toBe(201);
 });
 
-test('creates that wait for a place hear at once that the day of their subject is full', async () => {
+test('creates that wait for a slot hear at once that the day of their subject is full', async () => {
   await settled();
   setFree(0);
   const subject = randomUUID();
@@ -79,17 +79,17 @@ test('creates that wait for a place hear at once that the day of their subject i
   setFree(2);
   const statuses = (await Promise.all(created)).map(({ status }) => status);
   expect(statuses.sort()).toEqual([201, 429, 429, 429, 429]);
-  // The others did not wait until the backend had a place for each of them.
+  // The others did not wait until the backend had a slot for each of them.
   expect((await unneeded()) - before).toBe(3);
 });
 
-test('a stream that has begun takes one place and not two: a burst gets all places there are', async () => {
+test('a stream that has begun takes one slot and not two: a burst gets all slots there are', async () => {
   await settled();
   setFree(4);
   const [first, second] = [randomUUID(), randomUUID()];
   const burst = [1, 2].map(() => create(first));
   expect((await Promise.all(burst)).map(({ status }) => status)).toEqual([201, 201]);
-  // The backend is asked again after a second, and says that two places are left.
+  // The backend is asked again after a second, and says that two slots are left.
   await until(async () => (await claims().whereRaw(`sent_at < now() - interval '1.1 s'`)).length === 2);
   // They make no room by running out.
   await claims().update({ expires_at: world.database.db.raw(`now() + interval '1 hour'`) });
@@ -130,7 +130,7 @@ test('creates that are refused at once start no round for those that wait', asyn
   await db.raw('drop trigger count_rounds on place_claims');
 });
 
-test('the place of a create whose process died is free again after seconds', async () => {
+test('the slot of a create whose process died is free again after seconds', async () => {
   await settled();
   setFree(1);
   // Its unit and its key stay with it for much longer.
@@ -143,7 +143,7 @@ test('the place of a create whose process died is free again after seconds', asy
   expect((await create(randomUUID())).status).toBe(201);
 });
 
-test('a create that takes long keeps its place meanwhile', async () => {
+test('a create that takes long keeps its slot meanwhile', async () => {
   await settled();
   other = await startTasks(world, { PLACE_WAIT_MS: '7000', SUBMIT_TIMEOUT_MS: '25000' });
   setFree(1);
@@ -156,7 +156,7 @@ test('a create that takes long keeps its place meanwhile', async () => {
   expect((await first).status).toBe(202);
 });
 
-test('a subject that has much and asks much does not keep places from one that has little, on any replica', async () => {
+test('a subject that has much and asks much does not keep slots from one that has little, on any replica', async () => {
   await settled();
   setFree(100);
   const [heavy, light] = [randomUUID(), randomUUID()];
@@ -168,7 +168,7 @@ test('a subject that has much and asks much does not keep places from one that h
   await until(async () => (await waitingOf(heavy)) === 4);
   const ofLight = [1, 2].map(() => create(light, other));
   await until(async () => (await waitingOf(light)) === 2);
-  // Those of the light one came last, to another replica, and get the first two places.
+  // Those of the light one came last, to another replica, and get the first two slots.
   setFree(2);
   expect((await Promise.all(ofLight)).map(({ status }) => status)).toEqual([201, 201]);
   expect(await waitingOf(heavy)).toBe(4);
@@ -176,7 +176,7 @@ test('a subject that has much and asks much does not keep places from one that h
   expect((await Promise.all(ofHeavy)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
 });
 
-test('subjects share places in proportion to what they may have at once', async () => {
+test('subjects share slots in proportion to what they may have at once', async () => {
   await settled();
   setFree(0);
   const [large, small] = [randomUUID(), randomUUID()];
@@ -191,7 +191,7 @@ test('subjects share places in proportion to what they may have at once', async 
   await Promise.all([...ofSmall, ...ofLarge]);
 });
 
-test('the last places are kept for subjects that have none', async () => {
+test('the last slots are kept for subjects that have none', async () => {
   await settled();
   setFree(100);
   const [tenant, newcomer] = [randomUUID(), randomUUID()];

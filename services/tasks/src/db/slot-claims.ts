@@ -4,16 +4,16 @@ import type { VideoKind } from '../domain/task.ts';
 import { submittedStatuses } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
 
-/** A create that asks for a place. */
-export interface PlaceClaim {
+/** A create that asks for a slot. */
+export interface SlotClaim {
   taskId: string;
   subject: string;
   kind: VideoKind;
   weight: number;
 }
 
-/** Places of one kind: free ones, and how many of them only subjects get that have none. */
-export interface FreePlaces {
+/** Slots of one kind: free ones, and how many of them only subjects get that have none. */
+export interface FreeSlots {
   kind: VideoKind;
   free: number;
   kept: number;
@@ -21,31 +21,31 @@ export interface FreePlaces {
 
 interface Round {
   /** Those that wait in this process; their rows stay. */
-  waiting: readonly PlaceClaim[];
-  places: readonly FreePlaces[];
+  waiting: readonly SlotClaim[];
+  slots: readonly FreeSlots[];
   /** When the backend was asked for them, by the clock of the database: jobs that were sent before are counted. */
   askedAt: string;
-  /** A row of a process that died counts no longer after this, whether it waits or was granted a place. */
+  /** A row of a process that died counts no longer after this, whether it waits or was granted a slot. */
   aliveMs: number;
 }
 
 /**
- * Gives free places to creates of all replicas, one round after the other. The subject comes first that would have the
- * smallest share with one place more: what runs for it and what it was granted, by its weight. So one that has much or
+ * Gives free slots to creates of all replicas, one round after the other. The subject comes first that would have the
+ * smallest share with one slot more: what runs for it and what it was granted, by its weight. So one that has much or
  * asks often waits behind one that has little.
  *
- * @returns those of `waiting` that have a place now
+ * @returns those of `waiting` that have a slot now
  */
-export async function grantPlaces(db: Knex, { waiting, places, askedAt, aliveMs }: Round): Promise<string[]> {
+export async function grantSlots(db: Knex, { waiting, slots, askedAt, aliveMs }: Round): Promise<string[]> {
   return inTransaction(db, async (tx) => {
     await tx.raw(`select pg_advisory_xact_lock(hashtextextended('place-claims', 2))`);
     await tx('place_claims').where('expires_at', '<', tx.fn.now()).delete();
     await stay(tx, waiting, aliveMs);
     await tx.raw(GRANT, {
       submitted: [...submittedStatuses],
-      kinds: places.map(({ kind }) => kind),
-      free: places.map(({ free }) => free),
-      kept: places.map(({ kept }) => kept),
+      kinds: slots.map(({ kind }) => kind),
+      free: slots.map(({ free }) => free),
+      kept: slots.map(({ kept }) => kept),
       askedAt,
       aliveS: aliveMs / 1000,
     });
@@ -60,7 +60,7 @@ export async function grantPlaces(db: Knex, { waiting, places, askedAt, aliveMs 
   });
 }
 
-async function stay(tx: Knex, waiting: readonly PlaceClaim[], aliveMs: number): Promise<void> {
+async function stay(tx: Knex, waiting: readonly SlotClaim[], aliveMs: number): Promise<void> {
   const rows = waiting.map(({ taskId, subject, kind, weight }) => ({
     task_id: taskId,
     subject,
@@ -73,16 +73,16 @@ async function stay(tx: Knex, waiting: readonly PlaceClaim[], aliveMs: number): 
   await tx('place_claims').insert(rows).onConflict('task_id').merge({ expires_at: kept });
 }
 
-/** The creates that hold these places are at work. */
-export async function keepPlaces(db: Knex, taskIds: string[], aliveMs: number): Promise<void> {
+/** The creates that hold these slots are at work. */
+export async function renewSlots(db: Knex, taskIds: string[], aliveMs: number): Promise<void> {
   await db('place_claims')
     .whereIn('task_id', taskIds)
     .whereNull('sent_at')
     .update({ expires_at: db.raw('greatest(expires_at, ?)', [inFuture(db, aliveMs)]) });
 }
 
-// What a subject has counts by kind: a stream holds its place for days, a file for minutes. A claim that the kept
-// places exclude leaves the line before its front is counted: in front with a small share, it would block those places.
+// What a subject has counts by kind: a stream holds its slot for days, a file for minutes. A claim that the kept
+// slots exclude leaves the line before its front is counted: in front with a small share, it would block those slots.
 const GRANT = `
   with granted as (
     select kind, subject, count(*) as places from place_claims
@@ -121,7 +121,7 @@ export async function claimClock(db: Knex): Promise<string> {
   return rows[0].now;
 }
 
-/** Ends the wait of a create; true when it had been given a place meanwhile. */
+/** Ends the wait of a create; true when it had been given a slot meanwhile. */
 export async function stopWaiting(db: Knex, taskId: string): Promise<boolean> {
   const removed = await db('place_claims').where({ task_id: taskId }).whereNull('granted_at').delete();
   if (removed > 0) return false;
@@ -129,13 +129,13 @@ export async function stopWaiting(db: Knex, taskId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** There is no job: the place is free. */
-export async function giveUpPlace(db: Knex, taskId: string): Promise<void> {
+/** There is no job: the slot is free. */
+export async function releaseSlot(db: Knex, taskId: string): Promise<void> {
   await db('place_claims').where({ task_id: taskId }).delete();
 }
 
 /** The backend counts the job by itself when it is asked again; the claim goes after this time. */
-export async function letGoOfPlace(db: Knex, taskId: string, afterMs: number): Promise<void> {
+export async function expireSlot(db: Knex, taskId: string, afterMs: number): Promise<void> {
   await db('place_claims')
     .where({ task_id: taskId })
     .update({ sent_at: db.raw('clock_timestamp()'), expires_at: inFuture(db, afterMs) });

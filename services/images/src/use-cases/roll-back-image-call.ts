@@ -11,9 +11,9 @@ import type { Claim, ImageCall } from '../domain/image-call.ts';
 import { pictureKeys } from '../domain/picture-key.ts';
 import type { Deps } from './deps.ts';
 
-export type UndoDeps = Pick<Deps, 'db' | 'ownPrefix' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
+export type RollbackDeps = Pick<Deps, 'db' | 'ownPrefix' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
 
-export interface Undo {
+export interface Rollback {
   /** false when certainly no unit was taken and no picture stored. */
   hadEffects: boolean;
   /** Why, for the log. */
@@ -28,33 +28,33 @@ const REMOVAL_WAIT_MS = 2_000;
  * Gives back what a call holds: units, pictures, at last the key. Every step may be repeated. It begins by setting the
  * key row to `undoing`, which fails when the result was stored after all or the call was taken over.
  * The key is removed together with the event that guarantees the refund, so quota and the store may be away. When the
- * database is away, recovery undoes the call later.
+ * database is away, recovery rolls back the call later.
  */
-export async function undoImageCall(deps: UndoDeps, claim: Claim, undo: Undo): Promise<void> {
+export async function rollBackImageCall(deps: RollbackDeps, claim: Claim, rollback: Rollback): Promise<void> {
   try {
-    await tryUndo(deps, claim, undo);
+    await tryRollback(deps, claim, rollback);
   } catch (error) {
-    deps.signals.undoFailed(claim.taskId, error);
+    deps.signals.rollbackFailed(claim.taskId, error);
   }
 }
 
 /** The same for the recovery, which repeats it. Rejects when the database fails. */
-export async function tryUndo(deps: UndoDeps, claim: Claim, { hadEffects, reason }: Undo): Promise<void> {
+export async function tryRollback(deps: RollbackDeps, claim: Claim, { hadEffects, reason }: Rollback): Promise<void> {
   if (hadEffects) {
     if (!(await markUndoing(deps.db, claim))) {
       await removeLatePictures(deps, claim);
       return;
     }
-    crashPoint('images.undo_begun');
+    crashPoint('images.rollback_begun');
     await Promise.all([refund(deps, claim), atMost(REMOVAL_WAIT_MS, removePictures(deps, claim))]);
-    crashPoint('images.effects_undone');
+    crashPoint('images.effects_rolled_back');
   }
   if (!(await release(deps, claim, hadEffects))) return;
   crashPoint('images.key_released');
-  deps.signals.callUndone(claim.taskId, asAppError(reason)?.reason ?? 'unexpected');
+  deps.signals.callRolledBack(claim.taskId, asAppError(reason)?.reason ?? 'unexpected');
 }
 
-async function refund({ quota, signals }: UndoDeps, claim: Claim): Promise<void> {
+async function refund({ quota, signals }: RollbackDeps, claim: Claim): Promise<void> {
   try {
     await quota.refund(claim.reservationId, claim.subject);
   } catch (error) {
@@ -62,7 +62,7 @@ async function refund({ quota, signals }: UndoDeps, claim: Claim): Promise<void>
   }
 }
 
-async function removePictures({ ownPrefix, store, signals }: UndoDeps, claim: Claim): Promise<void> {
+async function removePictures({ ownPrefix, store, signals }: RollbackDeps, claim: Claim): Promise<void> {
   try {
     await store.remove(pictureKeys(await ownPrefix(), claim));
   } catch (error) {
@@ -74,22 +74,22 @@ async function removePictures({ ownPrefix, store, signals }: UndoDeps, claim: Cl
  * The process that took the call over removed what was stored until then; what this process stored
  * since is still there.
  */
-async function removeLatePictures(deps: UndoDeps, claim: Claim): Promise<void> {
+async function removeLatePictures(deps: RollbackDeps, claim: Claim): Promise<void> {
   const finished = await findFinished(deps.db, [claim.taskId]);
   if (finished.length === 0) await removePictures(deps, claim);
 }
 
-async function release(deps: UndoDeps, claim: Claim, hadEffects: boolean): Promise<boolean> {
+async function release(deps: RollbackDeps, claim: Claim, hadEffects: boolean): Promise<boolean> {
   const released = await inTransaction(deps.db, async (tx) => {
     if (!(await releaseKey(tx, claim))) return false;
-    if (hadEffects) await appendEvent(tx, undoneEvent(claim, deps.settings.retentionDays));
+    if (hadEffects) await appendEvent(tx, rolledBackEvent(claim, deps.settings.retentionDays));
     return true;
   });
   deps.wakeRelay();
   return released;
 }
 
-function undoneEvent(claim: Claim, retentionDays: number) {
+function rolledBackEvent(claim: Claim, retentionDays: number) {
   const call: ImageCall = {
     taskId: claim.taskId,
     subject: claim.subject,

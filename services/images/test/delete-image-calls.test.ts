@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { decide } from '@vision/objects/bucket-owner';
+import { until } from '@vision/shared/testing/until';
 import { detected } from './support/fake-inference.ts';
 import { files, picture } from './support/form.ts';
 import { startImages, startReplica } from './support/start-images.ts';
@@ -75,4 +76,18 @@ test('a restored database removes no picture of an expired or a deleted call, un
   expect(await removed()).toMatchObject({ image_calls: 2, pictures: 2 });
   expect(await remove(deleted)).toEqual([200, [deleted]]);
   expect([await picturesOf(expired), await picturesOf(deleted)]).toEqual([[], []]);
+});
+
+test('in a restored database the images of a call that was in progress stay: it may have finished since', async () => {
+  const { db } = images.database;
+  await retention(images);
+  const { task_id: id } = (await images.detect(files(picture('in progress')))).body;
+  await db('bucket_owner').where({ name: 'pictures' }).update({ generation: 0 });
+  await db('image_calls').where({ task_id: id }).delete();
+  await db('idempotency_keys')
+    .where({ task_id: id })
+    .update({ state: 'working', expires_at: null, lease_until: new Date(0) });
+  await db('lease_watch').update({ take_over_from: db.fn.now() });
+  await until(async () => (await db('idempotency_keys').where({ task_id: id })).length === 0);
+  expect((await images.s3.objects()).filter((name) => name.includes(id))).toHaveLength(1);
 });

@@ -11,10 +11,10 @@ import type { TestTasks, World } from './support/system.ts';
 const UPLOADS = 5;
 let world: World;
 let tasks: TestTasks | undefined;
-/** Questions about unfinished uploads, which the object store leaves without an answer. */
+/** Requests before the removal of a video, which the object store leaves without an answer. */
 const held = new Set<ServerResponse>();
 const store = createServer((req, res) => {
-  if (!req.url?.includes('uploads')) return void res.writeHead(200).end();
+  if (!req.url?.includes('vision-owner')) return void res.writeHead(200).end();
   held.add(res);
   res.once('close', () => held.delete(res));
 });
@@ -35,6 +35,6 @@ test('uploads that wait for the object store hold up no other create request tha
   await insertDead(world, streaming, 'stream', UPLOADS);
   const { port } = store.address() as AddressInfo;
   tasks = await startTasks(world, { S3_ENDPOINT: `http://127.0.0.1:${port}` });
-  await until(async () => held.size === UPLOADS && (await storedTasks(world, { subject: streaming })).length === 0);
+  await until(async () => held.size > 0 && (await storedTasks(world, { subject: streaming })).length === 0);
   expect(await storedTasks(world, { subject: uploading })).toHaveLength(UPLOADS);
 });

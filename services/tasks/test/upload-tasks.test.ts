@@ -256,6 +256,20 @@ test('a restored database removes nothing, until an operator goes on with it', a
   expect(await world.s3.objects()).not.toContain(await world.videoOf(expired));
 });
 
+test('in a restored database the video of a draft stays: it may have become a task since', async () => {
+  const { db } = world.database;
+  await tasks.call('POST', '/internal/v1/retention/run');
+  const { task_id: id } = (await send({})).body;
+  const video = await world.videoOf(id);
+  await db('bucket_owner').where({ name: 'videos' }).update({ generation: 0 });
+  await db('tasks')
+    .where({ task_id: id })
+    .update({ status: 'admitted', lease_until: new Date(0) });
+  await until(async () => (await storedTasks(world, { task_id: id })).length === 0);
+  expect(await world.s3.objects()).toContain(video);
+  await tasks.call('POST', '/internal/v1/bucket/decisions', { body: { decision: 'resume' } });
+});
+
 test('a key that is used again after its task has expired leaves the old video to the retention', async () => {
   const request = { subject: randomUUID(), key: randomUUID() };
   const { task_id: expired } = (await send(request)).body;

@@ -93,6 +93,26 @@ export const peerFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'The recovery of a restored database of tasks removes the videos of drafts',
+    file: 'services/tasks/src/use-cases/create/recover-creates.ts',
+    find: "draft.objectKey !== null && (await standing()) === 'restored';",
+    replace: "draft.objectKey !== null && (await standing()) === 'unknown';",
+    caughtBy: {
+      file: 'services/tasks/test/upload-tasks.test.ts',
+      test: 'in a restored database the video of a draft stays: it may have become a task since',
+    },
+  },
+  {
+    says: 'The recovery of a restored database of images removes the images of calls in progress',
+    file: 'services/images/src/use-cases/roll-back-image-call.ts',
+    find: "if (isRecovery && (await standingOf(picturesOf(deps))) === 'restored') return;",
+    replace: "if (isRecovery && (await standingOf(picturesOf(deps))) === 'unknown') return;",
+    caughtBy: {
+      file: 'services/images/test/delete-image-calls.test.ts',
+      test: 'in a restored database the images of a call that was in progress stay: it may have finished since',
+    },
+  },
+  {
     says: 'A statement that took too long is waited out by a loop like an outage',
     file: 'packages/shared/src/unavailable.ts',
     find: "const FAULT_CODES = new Set(['57014', '42501', ...STORE_REFUSALS]);",

@@ -33,4 +33,4 @@ export async function takeOverDeadCall(deps: RecoverDeps, taskId: string): Promi
   await rollBackImageCall(deps, claim, workerDied());
 }
 
-const workerDied = (): Rollback => ({ hadEffects: true, reason: fail.sysUnavailable('worker_died') });
+const workerDied = (): Rollback => ({ hadEffects: true, isRecovery: true, reason: fail.sysUnavailable('worker_died') });

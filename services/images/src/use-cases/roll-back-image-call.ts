@@ -1,5 +1,6 @@
 import { atMost } from '@vision/shared/async/at-most';
 import { imageCallFinished } from '@vision/contracts/image-events';
+import { standingOf } from '@vision/objects/bucket-owner';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { asAppError } from '@vision/contracts/errors';
@@ -10,12 +11,16 @@ import { toSnapshot } from '../domain/image-call.ts';
 import type { Claim, ImageCall } from '../domain/image-call.ts';
 import { pictureKeys } from '../domain/picture-key.ts';
 import type { Deps } from './deps.ts';
+import { picturesOf } from './sweep-orphan-pictures.ts';
+import type { SweepDeps } from './sweep-orphan-pictures.ts';
 
-export type RollbackDeps = Pick<Deps, 'db' | 'ownPrefix' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
+export type RollbackDeps = SweepDeps & Pick<Deps, 'ownPrefix' | 'quota' | 'settings' | 'wakeRelay'>;
 
 export interface Rollback {
   /** false when certainly no unit was taken and no picture stored. */
   hadEffects: boolean;
+  /** Its process died: in a restored database the call may have finished since, so its pictures stay there. */
+  isRecovery?: boolean;
   /** Why, for the log. */
   reason: unknown;
 }
@@ -39,14 +44,15 @@ export async function rollBackImageCall(deps: RollbackDeps, claim: Claim, rollba
 }
 
 /** The same for the recovery, which repeats it. Rejects when the database fails. */
-export async function tryRollback(deps: RollbackDeps, claim: Claim, { hadEffects, reason }: Rollback): Promise<void> {
+export async function tryRollback(deps: RollbackDeps, claim: Claim, rollback: Rollback): Promise<void> {
+  const { hadEffects, isRecovery = false, reason } = rollback;
   if (hadEffects) {
     if (!(await markUndoing(deps.db, claim))) {
-      await removeLatePictures(deps, claim);
+      await removeLatePictures(deps, claim, isRecovery);
       return;
     }
     crashPoint('images.rollback_begun');
-    await Promise.all([refund(deps, claim), atMost(REMOVAL_WAIT_MS, removePictures(deps, claim))]);
+    await Promise.all([refund(deps, claim), atMost(REMOVAL_WAIT_MS, removePictures(deps, claim, isRecovery))]);
     crashPoint('images.effects_rolled_back');
   }
   if (!(await release(deps, claim, hadEffects))) return;
@@ -62,8 +68,10 @@ async function refund({ quota, signals }: RollbackDeps, claim: Claim): Promise<v
   }
 }
 
-async function removePictures({ ownPrefix, store, signals }: RollbackDeps, claim: Claim): Promise<void> {
+async function removePictures(deps: RollbackDeps, claim: Claim, isRecovery: boolean): Promise<void> {
+  const { ownPrefix, store, signals } = deps;
   try {
+    if (isRecovery && (await standingOf(picturesOf(deps))) === 'restored') return;
     await store.remove(pictureKeys(await ownPrefix(), claim));
   } catch (error) {
     signals.picturesLeftBehind(claim.taskId, error);
@@ -74,9 +82,9 @@ async function removePictures({ ownPrefix, store, signals }: RollbackDeps, claim
  * The process that took the call over removed what was stored until then; what this process stored
  * since is still there.
  */
-async function removeLatePictures(deps: RollbackDeps, claim: Claim): Promise<void> {
+async function removeLatePictures(deps: RollbackDeps, claim: Claim, isRecovery: boolean): Promise<void> {
   const finished = await findFinished(deps.db, [claim.taskId]);
-  if (finished.length === 0) await removePictures(deps, claim);
+  if (finished.length === 0) await removePictures(deps, claim, isRecovery);
 }
 
 async function release(deps: RollbackDeps, claim: Claim, hadEffects: boolean): Promise<boolean> {

@@ -1,24 +1,35 @@
+import { standingOf } from '@vision/objects/bucket-owner';
+import type { Standing } from '@vision/objects/bucket-owner';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { claimDeadDrafts } from '../../db/dead-drafts.ts';
 import { removeDeadKeys } from '../../db/idempotency-keys.ts';
 import { moveTask, passOverMoved } from '../../db/move-task.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps, RollbackDeps } from '../deps.ts';
+import { videosOf } from '../retain/sweep-videos.ts';
+import type { SweepDeps } from '../retain/sweep-videos.ts';
 import { releaseVideos } from './release-refunded.ts';
 import { finishRollback } from './roll-back-create.ts';
 
-type RecoverDeps = RollbackDeps & Pick<Deps, 'loops'>;
+type RecoverDeps = RollbackDeps & SweepDeps & Pick<Deps, 'loops'>;
 
 /** Create requests that are rolled back at once: one that waits for the object store holds up no other. */
 const AT_ONCE = 20;
 const LEASE_MS = 15_000;
 
-/** Rolls back creates whose process died before `submitting` was stored. @returns how many things it did. */
+/**
+ * Rolls back creates whose process died before `submitting` was stored. In a restored database their videos stay: a
+ * draft of the copy may have become a task since. @returns how many things it did.
+ */
 export async function recoverCreates(deps: RecoverDeps): Promise<number> {
   const loop = deps.loops.of('recovery');
+  let known: Promise<Standing> | undefined;
+  const standing = () => (known ??= standingOf(videosOf(deps)));
   let rolledBack = 0;
   const rollBack = async (draft: Task) => {
-    await finishRollback(deps, await asUndoing(deps, draft));
+    const undoing = await asUndoing(deps, draft);
+    const isKept = draft.objectKey !== null && (await standing()) === 'restored';
+    await finishRollback(deps, isKept ? { ...undoing, objectKey: null } : undoing);
     rolledBack += 1;
   };
   const drafts = await claimDeadDrafts(deps.db, { limit: AT_ONCE, leaseMs: LEASE_MS });

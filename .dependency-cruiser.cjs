@@ -5,7 +5,8 @@
 const layers = {
   'main.ts': { values: ['config.ts', 'service.ts', 'db/migrations/list.ts'], typesOf: [] },
   'telemetry.ts': { values: ['domain'], typesOf: [] },
-  'config.ts': { values: ['domain'], typesOf: [] },
+  'config.ts': { values: ['domain', 'redis-config.ts'], typesOf: [] },
+  'redis-config.ts': { values: [], typesOf: [] },
   http: { values: ['use-cases', 'domain'], typesOf: ['clients', 'detectors', 'signals.ts'] },
   consumers: { values: ['use-cases', 'domain'], typesOf: ['signals.ts'] },
   jobs: {
@@ -25,7 +26,7 @@ const layers = {
   tracking: { values: ['domain'], typesOf: [] },
   'signals.ts': { values: ['metrics.ts', 'domain'], typesOf: ['sandbox'] },
   'metrics.ts': { values: ['domain'], typesOf: [] },
-  clients: { values: ['domain', 'signals.ts'], typesOf: [] },
+  clients: { values: ['domain', 'signals.ts'], typesOf: ['redis-config.ts'] },
   db: { values: ['domain'], typesOf: [] },
   domain: { values: [], typesOf: [] },
 };

@@ -14,13 +14,13 @@ import {
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
-import { redisConfig } from '@vision/shared/redis-config';
 import { secretKeys } from '@vision/shared/secret-box';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';
 import { parseTrusted } from './domain/client-network.ts';
 import { parsePeppers } from './domain/peppers.ts';
+import { redisConfig } from './redis-config.ts';
 
 const replicasUrl = (service: string) =>
   httpUrl()

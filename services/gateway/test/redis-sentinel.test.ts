@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { createLogger } from '@vision/shared/logger';
-import { redisConfig, redisConnection } from '@vision/shared/redis-config';
 import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 import { findProgram } from '../../../deploy/local/host-programs.ts';
 import { createRedisGuard } from '../src/clients/redis.ts';
+import { redisConfig, redisConnection } from '../src/redis-config.ts';
 import { createSignals } from '../src/signals.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vision-sentinel-'));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createLogger } from '@vision/shared/logger';
-import { redisConfig, redisConnection } from '@vision/shared/redis-config';
 import { until } from '@vision/shared/testing/until';
 import { ODD_PASSWORD, startSecureRedis } from '../../../packages/shared/test/support/secure-stores.ts';
 import type { SecureStore } from '../../../packages/shared/test/support/secure-stores.ts';
 import { createRedisGuard } from '../src/clients/redis.ts';
+import { redisConfig, redisConnection } from '../src/redis-config.ts';
 import { createSignals } from '../src/signals.ts';
 
 let server: SecureStore;

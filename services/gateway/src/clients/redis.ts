@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 import type { RedisOptions as ClientOptions } from 'ioredis';
 import { backoff } from '@vision/shared/async/backoff';
-import type { RedisConnection } from '@vision/shared/redis-config';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import { outcomeOf } from '@vision/shared/upstream/classify';
 import { away, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import type { StartCheck } from '@vision/shared/start/start-checks';
+import type { RedisConnection } from '../redis-config.ts';
 import type { Signals } from '../signals.ts';
 
 export interface RedisGuard {

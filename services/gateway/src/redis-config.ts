@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { z } from 'zod';
-import { ConfigError, list } from './config.ts';
-import { certificateFile, tlsFromFiles } from './pem-file.ts';
+import { ConfigError, list } from '@vision/shared/config';
+import { certificateFile, tlsFromFiles } from '@vision/shared/pem-file';
 
 /** Settings of the way to Redis. */
 export const redisConfig = {
@@ -28,7 +28,7 @@ export interface RedisConnection {
   sentinels?: Sentinels | undefined;
 }
 
-export interface Sentinels {
+interface Sentinels {
   addresses: { host: string; port: number }[];
   name: string;
   password?: string | undefined;

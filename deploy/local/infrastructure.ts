@@ -1,4 +1,4 @@
-import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import type { ObjectStoreOptions } from '@vision/objects/call-store';
 import { installMissing } from './host-programs.ts';
 import type { HostProgram } from './host-programs.ts';
 import { ensureKafka, ensureLocalTopics, localBrokers } from './kafka.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import type { ObjectStoreOptions } from '@vision/objects/call-store';
 import { createObjectStore } from '@vision/objects/object-store';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';

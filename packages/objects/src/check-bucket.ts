@@ -4,8 +4,8 @@ import type { StartCheck } from '@vision/shared/start/start-checks';
 import { AppError } from '@vision/contracts/errors';
 import { CHECKS, missingRight } from './check-rights.ts';
 import type { StoreUse } from './check-rights.ts';
-import { createConnection, exchange } from './exchange.ts';
-import type { ObjectStoreOptions } from './exchange.ts';
+import { callStore, createConnection } from './call-store.ts';
+import type { ObjectStoreOptions } from './call-store.ts';
 
 const names = { store: 'the S3 service', address: 'S3_ENDPOINT', tls: 'S3_ENDPOINT', ca: 'S3_CA_FILE' };
 
@@ -23,7 +23,7 @@ export async function checkBucket(
 ): Promise<Fault | undefined> {
   const connection = createConnection({ ...options, deadlineMs: 5_000 });
   try {
-    const isThere = await exchange(connection, { operation: 'look_at_bucket' }, (client) =>
+    const isThere = await callStore(connection, { operation: 'look_at_bucket' }, (client) =>
       client.bucketExists(options.bucket),
     );
     if (!isThere) return wrong(`There is no bucket S3_BUCKET=${options.bucket} at S3_ENDPOINT=${options.endpoint}`);

@@ -2,8 +2,8 @@ import { hostname } from 'node:os';
 import { asAppError } from '@vision/contracts/errors';
 import { codesOf } from '@vision/shared/start/fault';
 import { STORE_REFUSALS } from '@vision/shared/unavailable';
-import { exchange } from './exchange.ts';
-import type { Connection } from './exchange.ts';
+import { callStore } from './call-store.ts';
+import type { Connection } from './call-store.ts';
 import { get, list, remove } from './objects.ts';
 import { abortIncomplete, put } from './uploads.ts';
 
@@ -33,7 +33,7 @@ const steps: Step[] = [
     use: 'write_parts',
     rights: 's3:PutObject, s3:ListBucketMultipartUploads, s3:AbortMultipartUpload',
     run: async (connection, key) => {
-      await exchange(connection, { operation: 'put_parts' }, (_client, session) =>
+      await callStore(connection, { operation: 'put_parts' }, (_client, session) =>
         session.beginUpload({ key, contentType: 'text/plain' }),
       );
       await abortIncomplete(connection, key);

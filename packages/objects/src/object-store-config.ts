@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigError, httpUrl } from '@vision/shared/config';
 import { certificateFile } from '@vision/shared/pem-file';
 import { isAgentUrl } from './container-identity.ts';
-import type { ObjectStoreOptions } from './exchange.ts';
+import type { ObjectStoreOptions } from './call-store.ts';
 
 /** Settings of everything that stores objects. */
 export const objectStoreConfig = {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import { createConnection, exchange } from './exchange.ts';
-import type { Connection, ObjectStoreOptions } from './exchange.ts';
+import { callStore, createConnection } from './call-store.ts';
+import type { Connection, ObjectStoreOptions } from './call-store.ts';
 import { get, getRange, getToFile, list, remove, stat } from './objects.ts';
 import type { FileRequest, RangeRequest, StoredObject } from './objects.ts';
 import { abortIncomplete, put } from './uploads.ts';
@@ -68,14 +68,14 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
 async function ensureBucket(connection: Connection): Promise<void> {
   const { bucket, region } = connection;
-  await exchange(connection, { operation: 'make_bucket' }, async (client) => {
+  await callStore(connection, { operation: 'make_bucket' }, async (client) => {
     if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, region);
   });
 }
 
 async function assertBucket(connection: Connection): Promise<void> {
   const { bucket } = connection;
-  await exchange(connection, { operation: 'look_at_bucket' }, async (client) => {
+  await callStore(connection, { operation: 'look_at_bucket' }, async (client) => {
     if (!(await client.bucketExists(bucket))) throw new Error(`there is no bucket ${bucket}`);
   });
 }

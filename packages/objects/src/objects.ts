@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { asAppError, fail } from '@vision/contracts/errors';
 import { readBody } from '@vision/shared/http/read-body';
-import { asStoreError, exchange } from './exchange.ts';
-import type { Connection } from './exchange.ts';
+import { asStoreError, callStore } from './call-store.ts';
+import type { Connection } from './call-store.ts';
 import { isOutOfSpace } from './out-of-space.ts';
 
 export interface StoredObject {
@@ -40,7 +40,7 @@ export async function getRange(
 ): Promise<void> {
   const givenUp = new AbortController();
   const limits = { operation: 'get_range', signal, givenUp: givenUp.signal, deadlineMs: Infinity };
-  await exchange(connection, limits, async (client) => {
+  await callStore(connection, limits, async (client) => {
     const body = await client.getPartialObject(connection.bucket, key, first, bytes);
     // A store without ranges sends the whole object.
     const counter = { passed: 0 };
@@ -73,7 +73,7 @@ export async function getToFile(connection: Connection, { key, path, bytes, sign
   const limits = { operation: 'get', signal, givenUp: givenUp.signal, deadlineMs: Infinity };
   const file = await open(path, 'wx', 0o600).catch(localFailure);
   try {
-    await exchange(connection, limits, async (client) => {
+    await callStore(connection, limits, async (client) => {
       const body = await client.getObject(connection.bucket, key);
       const written = file.createWriteStream();
       const writing = bytes === undefined ? pipeline(body, written) : pipeline(body, exactly(bytes), written);
@@ -97,7 +97,7 @@ function localFailure(error: unknown): never {
 
 /** The whole object. Throws as `ObjectStore` says. */
 export async function get(connection: Connection, key: string, maxBytes: number): Promise<Buffer> {
-  return exchange(connection, { operation: 'get' }, async (client) =>
+  return callStore(connection, { operation: 'get' }, async (client) =>
     readBody(await client.getObject(connection.bucket, key), maxBytes),
   );
 }
@@ -105,7 +105,7 @@ export async function get(connection: Connection, key: string, maxBytes: number)
 /** Size and date; undefined when there is no such object. Throws as `ObjectStore` says. */
 export async function stat(connection: Connection, key: string): Promise<StoredObject | undefined> {
   try {
-    const found = await exchange(connection, { operation: 'stat' }, (client) =>
+    const found = await callStore(connection, { operation: 'stat' }, (client) =>
       client.statObject(connection.bucket, key),
     );
     return { key, bytes: found.size, modifiedAt: found.lastModified };
@@ -118,7 +118,7 @@ export async function stat(connection: Connection, key: string): Promise<StoredO
 /** Removes objects; those that are not there count as removed. Throws as `ObjectStore` says. */
 export async function remove(connection: Connection, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
-  const failures = await exchange(connection, { operation: 'remove' }, (client) =>
+  const failures = await callStore(connection, { operation: 'remove' }, (client) =>
     client.removeObjects(connection.bucket, keys),
   );
   // The types of the client put the code one level deeper than most servers do.
@@ -132,7 +132,7 @@ export async function remove(connection: Connection, keys: string[]): Promise<vo
 export async function* list(connection: Connection, prefix: string, after = ''): AsyncGenerator<StoredObject> {
   let token = '';
   for (;;) {
-    const page = await exchange(connection, { operation: 'list' }, (client) =>
+    const page = await callStore(connection, { operation: 'list' }, (client) =>
       client.listObjectsV2Query(connection.bucket, prefix, token, '', 1000, after),
     );
     for (const item of page.objects) {

@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { atMost } from '@vision/shared/async/at-most';
 import { fail } from '@vision/contracts/errors';
-import { exchange } from './exchange.ts';
-import type { Connection, Session } from './exchange.ts';
+import { callStore } from './call-store.ts';
+import type { Connection, Session } from './call-store.ts';
 import { get, remove } from './objects.ts';
 
 export interface PutRequest {
@@ -53,7 +53,7 @@ async function putBuffer(
     [CRC_HEADER]: crcHeaderOf(crc32(body)),
   };
   const sha256 = connection.isEncrypted ? undefined : createHash('sha256').update(body).digest('hex');
-  const answer = await exchange(connection, { operation: 'put', signal }, (_client, session) =>
+  const answer = await callStore(connection, { operation: 'put', signal }, (_client, session) =>
     session.put({ key, headers, body, sha256 }),
   );
   if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;
@@ -93,7 +93,7 @@ async function putKnown(
     [CRC_HEADER]: crcHeaderOf(crc),
   };
   try {
-    const answer = await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, (_client, session) =>
+    const answer = await callStore(connection, { operation: 'put', signal, deadlineMs: Infinity }, (_client, session) =>
       session.put({ key, headers, body, sha256: connection.isEncrypted ? undefined : sha256 }),
     );
     const stored = answer[CRC_HEADER];
@@ -128,7 +128,7 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
   try {
     ended.throwIfAborted();
     const limits = { operation: 'put_parts', signal: cut.signal, givenUp: ended, deadlineMs: Infinity };
-    await exchange(connection, limits, (_client, session) =>
+    await callStore(connection, limits, (_client, session) =>
       putParts({ session, bucket: connection.bucket, key, contentType, body, ended }),
     );
     ended.throwIfAborted();
@@ -208,12 +208,12 @@ export async function abortIncomplete(connection: Connection, prefix: string, be
   let aborted = 0;
   let [keyMarker, uploadIdMarker] = ['', ''];
   for (;;) {
-    const page = await exchange(connection, { operation: 'list_uploads' }, (client) =>
+    const page = await callStore(connection, { operation: 'list_uploads' }, (client) =>
       client.listIncompleteUploadsQuery(bucket, prefix, keyMarker, uploadIdMarker, ''),
     );
     for (const { key, uploadId, initiated } of page.uploads) {
       if (begunBefore && initiated >= begunBefore) continue;
-      const wasThere = await exchange(connection, { operation: 'abort_upload' }, (client) =>
+      const wasThere = await callStore(connection, { operation: 'abort_upload' }, (client) =>
         client.abortMultipartUpload(bucket, key, encodeURIComponent(uploadId)).then(() => true, unlessGone),
       );
       if (wasThere) aborted += 1;

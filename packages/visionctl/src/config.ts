@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import type { KafkaConnection } from '@vision/kafka/kafka';
 import type { WantedTopic } from '@vision/kafka/topics-config';
-import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import type { ObjectStoreOptions } from '@vision/objects/call-store';
 import { unknownSettings } from '@vision/shared/start/unknown-settings';
 import { UsageError } from './usage-error.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
-import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import type { ObjectStoreOptions } from '@vision/objects/call-store';
 import { objectStoreConfig, objectStoreOptions } from '@vision/objects/object-store-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Caller } from '@vision/shared/http/caller';
 import { IDLE_CONNECTION_MS } from '@vision/shared/http/idle-connection';
 import type { TokenSigner } from '@vision/shared/http/service-token';
-import { Exchange } from './exchange.ts';
-import type { Cut, ForwardLimits } from './exchange.ts';
+import { ForwardedRequest } from './forwarded-request.ts';
+import type { Cut, ForwardLimits } from './forwarded-request.ts';
 import type { Owner } from '@vision/contracts/public-operations';
 
 /** Where a request goes on, and for whom. */
@@ -69,7 +69,7 @@ export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Fo
     ) => {
       const token = await signer.sign(owner, caller);
       const target = { ...more, owner, url: urls[owner] + path, token, isAnswerAwaited, ending, cut, onAnswer };
-      return new Exchange(req, res, { target, limits, agent }).run();
+      return new ForwardedRequest(req, res, { target, limits, agent }).run();
     },
     stop: () => agent.destroy(),
   };

@@ -4,7 +4,7 @@ import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError, fail } from '@vision/contracts/errors';
 import { createObjectStore } from '@vision/objects/object-store';
 import type { ObjectStore } from '@vision/objects/object-store';
-import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import type { ObjectStoreOptions } from '@vision/objects/call-store';
 import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import { assertIntact } from '@vision/contracts/segments/pack';
 import type { PackedFacts } from '@vision/contracts/segments/pack';

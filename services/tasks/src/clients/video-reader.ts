@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { createGate, GateFullError } from '@vision/shared/async/gate';
 import { asAppError, fail } from '@vision/contracts/errors';
 import { readBody } from '@vision/shared/http/read-body';
-import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import type { ObjectStoreOptions } from '@vision/objects/call-store';
 import { createObjectStore } from '@vision/objects/object-store';
 import { mediaTypeOf } from '../domain/video-type.ts';
 import type { VideoMediaType } from '../domain/video-type.ts';

@@ -40,7 +40,7 @@ export interface ObjectStoreOptions {
   deadlineMs?: number;
 }
 
-/** What every exchange with the store needs. */
+/** What every call of the store needs. */
 export interface Connection {
   bucket: string;
   region: string;
@@ -54,7 +54,7 @@ export interface Connection {
   close: () => void;
 }
 
-/** The requests of one exchange. */
+/** The requests of one call. */
 export interface Session {
   /** A client with the keys in force now: a session that outlives its keys asks again. */
   client: () => Promise<Client>;
@@ -74,7 +74,7 @@ export interface Limits {
 }
 
 /**
- * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a
+ * The methods of the S3 client take no signal, and its transport is given when it is made. So every call has a
  * client of its own, which costs some microseconds; the connections belong to an agent that all of them share.
  */
 export function createConnection(options: ObjectStoreOptions): Connection {
@@ -144,8 +144,8 @@ function sender(request: typeof http.request, { idleMs, signal, call }: Sending)
   };
 }
 
-/** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
-export async function exchange<T>(
+/** Runs one call under a deadline and the caller's signal and turns every failure into an AppError. */
+export async function callStore<T>(
   connection: Connection,
   { operation, signal, givenUp, deadlineMs = connection.deadlineMs }: Limits,
   work: (client: Client, session: Session) => Promise<T>,

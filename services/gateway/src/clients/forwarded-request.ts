@@ -38,7 +38,7 @@ export interface ForwardLimits {
   readIdleMs: number;
 }
 
-interface ExchangeOptions {
+interface ForwardedRequestOptions {
   target: Upstream;
   limits: ForwardLimits;
   agent: Agent;
@@ -50,7 +50,7 @@ const ANSWER_MARGIN_MS = 250;
 const STREAM_IDLE_MS = 30_000;
 
 /** One request and its answer. Owns the upstream request and the timers, which end with it. */
-export class Exchange {
+export class ForwardedRequest {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #target: Upstream;
@@ -65,7 +65,7 @@ export class Exchange {
   #answerHeaders: IncomingHttpHeaders = {};
   #isOver = false;
 
-  constructor(req: IncomingMessage, res: ServerResponse, { target, limits, agent }: ExchangeOptions) {
+  constructor(req: IncomingMessage, res: ServerResponse, { target, limits, agent }: ForwardedRequestOptions) {
     this.#req = req;
     this.#res = res;
     this.#target = target;

@@ -13,6 +13,7 @@ import { containerKeys } from './container-identity.ts';
 import type { ContainerIdentity } from './container-identity.ts';
 import { beginUpload } from './begin-upload.ts';
 import type { NewUpload } from './begin-upload.ts';
+import { S3_IDLE_MS } from './idle-limit.ts';
 import { putObject } from './put-object.ts';
 import type { SignedPut } from './put-object.ts';
 import { regionalEndpoint } from './regional-endpoint.ts';
@@ -34,7 +35,7 @@ export interface ObjectStoreOptions {
   caFile?: string | undefined;
   /** Connections kept to the store. */
   maxSockets?: number;
-  /** Longest silence on a connection. */
+  /** Longest silence on a connection; `S3_IDLE_MS` when absent. */
   idleMs?: number;
   /** Longest time of a call that carries no body of unknown length. */
   deadlineMs?: number;
@@ -78,7 +79,7 @@ export interface Limits {
  * client of its own, which costs some microseconds; the connections belong to an agent that all of them share.
  */
 export function createConnection(options: ObjectStoreOptions): Connection {
-  const { maxSockets = 32, idleMs = 20_000, deadlineMs = 30_000 } = options;
+  const { maxSockets = 32, idleMs = S3_IDLE_MS, deadlineMs = 30_000 } = options;
   const endpoint = regionalEndpoint(new URL(options.endpoint), options.region);
   const isEncrypted = endpoint.protocol === 'https:';
   const { Agent, request } = isEncrypted ? https : http;

@@ -59,7 +59,10 @@ export const constants = {
   ...inferenceClientConstants,
   /** Timeout of a call to the quota service. */
   QUOTA_TIMEOUT_MS: 3_000,
-  /** Maximum time without data from the object store; the images of the call then fail. */
+  /**
+   * Maximum time without data from the object store; the images of the call then fail. Below the default of 15 s:
+   * storing and settling have to fit into the 20 s after CALL_TIMEOUT_MS.
+   */
   S3_IDLE_MS: 10_000,
   /** Images of one call that are detected concurrently. */
   IMAGES_PER_CALL_AT_ONCE: 4,

@@ -59,7 +59,10 @@ export const constants = {
   WRITE_SEGMENTS: 'true',
   /** Maximum number of frames stored in one transaction. */
   FRAMES_PER_TRANSACTION: 500,
-  /** Timeout of an object store request. */
+  /**
+   * Timeout of a whole object store request, not only of silence. Below the default of 15 s: a page reads several
+   * objects and has to be answered within UPSTREAM_READ_MS of the gateway.
+   */
   S3_IDLE_MS: 5_000,
   /** Interval between two queries for frames to move. */
   SEGMENT_INTERVAL_MS: 10_000,

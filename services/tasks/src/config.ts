@@ -19,6 +19,7 @@ import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
 import { streamCertificatesConfig } from '@vision/streams/stream-certificates';
 import { streamRulesConfig } from '@vision/streams/stream-rules';
+import { S3_IDLE_MS } from '@vision/objects/idle-limit';
 import { objectStoreConfig } from '@vision/objects/object-store-config';
 import { secretKeys, streamKeyConfig } from '@vision/shared/secret-box';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
@@ -87,7 +88,7 @@ export const constants = {
   /** Timeout of the connection to a stream, and of its name lookup. */
   PROBE_CONNECT_MS: 3_000,
   /** Maximum time without data from the object store. */
-  S3_IDLE_MS: 15_000,
+  S3_IDLE_MS,
   /** Maximum time without data from an uploading client. */
   BODY_IDLE_MS: 30_000,
   /** Share of the capacity slots, rounded down, that is kept for subjects without a running video task. */

@@ -20,8 +20,8 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { changed, thingChanged, topic } from './support/events.ts';
-import { createGate } from './support/gate.ts';
 import { readTopic } from './support/read-topic.ts';
+import { createTcpForwarder } from './support/tcp-forwarder.ts';
 import { untilSettled } from '@vision/kafka/testing/settled';
 
 type Thing = { thing: string; version: number };
@@ -274,9 +274,9 @@ test('an event that may not be put aside holds up its partition until it can be 
 });
 
 test('with Kafka away at the start a consumer waits, stops when told to, and works once it comes', async () => {
-  const gate = await createGate(kafka.brokers[0] ?? '');
+  const forwarder = await createTcpForwarder(kafka.brokers[0] ?? '');
   const options = {
-    brokers: [gate.address],
+    brokers: [forwarder.address],
     clientId: 'gated',
     logger: createLogger('test', 'silent'),
     topicPrefix: kafka.topicPrefix,
@@ -286,10 +286,10 @@ test('with Kafka away at the start a consumer waits, stops when told to, and wor
   const patient = start(async () => undefined, { kafka: createKafka(options) });
   const id = await publish('a', 1);
   expect(patient.isAlive()).toBe(true);
-  await gate.open();
+  await forwarder.open();
   expect(await untilSettled(patient, id)).toBe('handled');
   await patient.stop();
-  await gate.close();
+  await forwarder.close();
 });
 
 test('a group whose place is gone goes on with the oldest record that is left, and an alarm says so', async () => {

@@ -17,8 +17,8 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { changed, thingChanged, topic } from './support/events.ts';
-import { createGate } from './support/gate.ts';
 import { readTopic } from './support/read-topic.ts';
+import { createTcpForwarder } from './support/tcp-forwarder.ts';
 
 const logger = createLogger('test', 'silent');
 let database: TestDatabase;
@@ -258,18 +258,23 @@ test('events of one key arrive on Kafka in the order of their commits, with all 
 });
 
 test('with Kafka away at the start events wait, and go out when it comes', async () => {
-  const gate = await createGate(kafka.brokers[0] ?? '');
-  const client = createKafka({ brokers: [gate.address], clientId: 'gated', logger, topicPrefix: kafka.topicPrefix });
+  const forwarder = await createTcpForwarder(kafka.brokers[0] ?? '');
+  const client = createKafka({
+    brokers: [forwarder.address],
+    clientId: 'gated',
+    logger,
+    topicPrefix: kafka.topicPrefix,
+  });
   const producer = createProducer(client);
   await append('gated', 1);
   start({ producer });
   await expect(producer.publish([changed('direct', 1)])).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await unpublished()).toBe(1);
-  await gate.open();
+  await forwarder.open();
   await until(async () => (await unpublished()) === 0);
   await Promise.all(relays.splice(0).map((relay) => relay.stop()));
   await producer.stop();
-  await gate.close();
+  await forwarder.close();
 });
 
 test('published events of a time are counted, and published again in their order page by page', async () => {

@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 
-export interface Gate {
-  /** `host:port` of the gate. */
+export interface TcpForwarder {
+  /** `host:port` of the forwarder. */
   address: string;
   open: () => Promise<void>;
   /** Refuses new connections and cuts those that exist. */
@@ -13,7 +13,7 @@ export interface Gate {
  * A TCP address that can be there or not, in front of a real server: an outage without stopping anything.
  * It starts closed.
  */
-export async function createGate(target: string): Promise<Gate> {
+export async function createTcpForwarder(target: string): Promise<TcpForwarder> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

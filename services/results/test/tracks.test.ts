@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { dayOfTask } from '@vision/contracts/ids';
 import { until } from '@vision/shared/testing/until';
-import { inTransaction } from '@vision/shared/db/transaction';
-import { deleteFold } from '../src/db/folds.ts';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { foldTask } from '../src/use-cases/fold/fold-task.ts';
@@ -343,15 +340,4 @@ test('a negative time is one of an upload, whatever is asked', async () => {
       kind === 'stream' ? (await results.get(`/v1/vision/tasks/${taskId}/results/stream?to_ms=-1`)).status : 0;
     expect(stream).toBe(kind === 'stream' ? 400 : 0);
   }
-});
-
-test('the remover of a task leaves no row of it, and those of others', async () => {
-  const [taskId, other] = [await newTask(), await newTask()];
-  await results.deliver([...passers(taskId, 0, 130), ...passers(other, 0, 130)]);
-  await folded(taskId);
-  await folded(other);
-  await inTransaction(database.db, (tx) => deleteFold(tx, { day: dayOfTask(taskId) ?? '', taskId }));
-  const left = async (table: string) =>
-    database.db(table).whereIn('task_id', [taskId, other]).distinct().pluck<string[]>('task_id');
-  for (const table of ['folds', 'tracks']) expect([table, await left(table)]).toEqual([table, [other]]);
 });

@@ -2,8 +2,6 @@ import type { Knex } from 'knex';
 import type { Progress } from '../domain/cursor.ts';
 import type { FrameState, JudgedView } from '../domain/task-view.ts';
 import { isDeleted } from './deleted-tasks.ts';
-import { deleteHours } from './timeline-hours.ts';
-import { deleteTracks } from './tracks.ts';
 
 /** How far a task is folded. */
 export interface StoredFold extends Progress {
@@ -193,13 +191,6 @@ export async function saveFold(
       )
     : db.raw<{ rowCount: number }>(SAVE, values));
   return rowCount === 1;
-}
-
-/** Removes everything that was made of the frames of one task. */
-export async function deleteFold(tx: Knex.Transaction, task: { day: string; taskId: string }): Promise<void> {
-  await deleteTracks(tx, task);
-  await deleteHours(tx, task);
-  await tx('folds').where({ task_id: task.taskId }).delete();
 }
 
 /** Removes folds of tasks with smaller ids, whose tracks and hours went with their day; returns how many. */

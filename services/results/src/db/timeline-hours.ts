@@ -88,7 +88,3 @@ export async function coverageOfFold(
   const found = rows.flatMap(({ hourMs, coverage }) => (hourMs === null ? [] : [{ hourMs, coverage }]));
   return { revision: rows[0]?.revision ?? 0, hours: found };
 }
-
-export async function deleteHours(tx: Knex.Transaction, { day, taskId }: TaskOfDay): Promise<void> {
-  await tx('timeline_hours').where({ day, task_id: taskId }).delete();
-}

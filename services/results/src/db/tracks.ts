@@ -171,7 +171,3 @@ export async function tracksBegunIn(
   );
   return rows.map(({ label, score, ...row }) => ({ ...row, label: labelOf(label), best: { score } }));
 }
-
-export async function deleteTracks(tx: Knex.Transaction, { day, taskId }: TaskOfDay): Promise<void> {
-  await tx('tracks').where({ day, task_id: taskId }).delete();
-}

@@ -43,8 +43,6 @@ export interface BatchConsumerOptions {
   chunkSize?: number;
   /** Transactions at once; so many times `chunkSize` events are held at most. */
   concurrency?: number;
-  /** Tries of a single event that fails for no outage. */
-  maxAttempts?: number;
 }
 
 export interface BatchMeta {
@@ -56,6 +54,8 @@ export interface BatchMeta {
   signal: AbortSignal;
 }
 
+/** Tries of a single event that fails for no outage. */
+const MAX_ATTEMPTS = 3;
 /** Partitions whose records are taken up at once: all that a member usually has. */
 const PARTITIONS_AT_ONCE = 128;
 
@@ -206,7 +206,7 @@ async function attempt(
     },
     {
       // Going on without effects is no event's fault, so it is tried for as long as it takes.
-      maxAttempts: events.length === 0 ? Infinity : events.length > 1 ? 1 : (batches.maxAttempts ?? 3),
+      maxAttempts: events.length === 0 ? Infinity : events.length > 1 ? 1 : MAX_ATTEMPTS,
       canSplit: events.length > 1,
       heartbeat: () => payload.heartbeat(),
       signal: batches.signal,

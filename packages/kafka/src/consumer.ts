@@ -32,9 +32,12 @@ export interface ConsumerOptions {
   rebuilds?: boolean;
   /** How often the positions of partitions at rest are compared with the database. */
   compareMs?: number;
-  /** Partitions that are worked on at the same time. */
-  concurrency?: number;
 }
+
+/** Partitions that are worked on at the same time. */
+const CONCURRENCY = 3;
+/** Tries of an event that fails for no outage. */
+const MAX_ATTEMPTS = 5;
 
 /**
  * Consumes events one by one, in order per key: parse → handler and position in one transaction. Types without a
@@ -42,14 +45,14 @@ export interface ConsumerOptions {
  * of the producer is active in the handler.
  */
 export function createConsumer(options: ConsumerOptions): EventConsumer {
-  const { db, kafka, groupId, subscriptions, onFatal, concurrency = 3, rebuilds, compareMs } = options;
+  const { db, kafka, groupId, subscriptions, onFatal, rebuilds, compareMs } = options;
   const topicOf = new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic]));
   const byType = indexByType(subscriptions);
   const topics = [...new Set(topicOf.values())];
   return createEventConsumer({ db, kafka, groupId, topics, onFatal, rebuilds, compareMs }, (tools) => {
     const delivery = { ...tools, kafka, groupId, byType, topicOf };
     return {
-      partitionsConsumedConcurrently: concurrency,
+      partitionsConsumedConcurrently: CONCURRENCY,
       eachMessage: async (payload) => {
         await inRecordSpan({ ...payload, groupId }, payload.message, () => deliver(delivery, payload));
         tools.progressed();
@@ -114,7 +117,7 @@ async function handle(
   const passing = await delivery.pass(
     recordsOf(payload),
     (transaction, attempt) => run({ ...meta, attempt, transaction }),
-    retriesOf(delivery, payload, { subscription, headers }),
+    retriesOf(delivery, payload, { headers }),
   );
   if (passing === 'sought') return 'sought';
   if (passing === 'passed') return 'handled';
@@ -152,12 +155,11 @@ const recordsOf = ({ topic, partition, message }: EachMessagePayload) => ({
 function retriesOf(
   delivery: Delivery,
   payload: EachMessagePayload,
-  matched?: Pick<Matched, 'subscription' | 'headers'>,
+  matched?: Pick<Matched, 'headers'>,
 ): PersistOptions {
   const { signals, groupId: group, signal } = delivery;
   const { topic, partition, message } = payload;
   const { logger } = delivery.kafka;
-  const { maxAttempts = Infinity, onFailure } = matched?.subscription ?? {};
   const facts = {
     group,
     topic: delivery.topicOf.get(topic) ?? topic,
@@ -167,17 +169,15 @@ function retriesOf(
     type: matched?.headers.type,
   };
   return {
-    maxAttempts: onFailure === 'block' ? Infinity : maxAttempts,
+    maxAttempts: matched ? MAX_ATTEMPTS : Infinity,
     heartbeat: () => payload.heartbeat(),
     signal,
     onRetry: (error, retry) => {
       const { attempt, outages, storeFaults } = retry;
       signals.retried(outages > 0);
-      const isBlocked = storeFaults > 0 || (outages === 0 && attempt > maxAttempts);
-      if (isBlocked) signals.blocked();
-      if (isBlocked && (storeFaults === 0 || isLineDue(retry)))
-        logger.error({ ...facts, attempt, err: error }, HELD_UP);
-      if (!isBlocked)
+      if (storeFaults > 0) signals.blocked();
+      if (isLineDue(retry)) logger.error({ ...facts, attempt, err: error }, HELD_UP);
+      if (storeFaults === 0)
         logger[outages > 1 ? 'debug' : 'warn']({ ...facts, attempt, outages, err: error }, 'an event is tried again');
     },
   };

@@ -25,23 +25,13 @@ export interface DeliveryMeta {
 /**
  * Applies an event, in `meta.transaction`. Delivered at least once, late or out of order, so applying it twice must
  * change nothing: go by unique keys and versions. Returning goes on with the next event. An error of kind `unavailable`
- * (also a lost database connection) is waited out; any other error is a fault of the event or the code.
+ * (also a lost database connection) is waited out; any other error is a fault of the event or the code, and after some
+ * attempts the event goes to `<topic>.dlq`.
  */
 export type EventHandler<T> = (event: ReceivedEvent<T>, meta: DeliveryMeta) => Promise<void>;
 
-export interface SubscriptionOptions {
-  /**
-   * After `maxAttempts` failures that no outage explains: `dead-letter` puts the event into `<topic>.dlq` and goes on;
-   * `block` keeps trying, counts an alarm and holds up its partition.
-   */
-  onFailure?: 'dead-letter' | 'block';
-  maxAttempts?: number;
-}
-
 export interface Subscription {
   definition: EventDefinition;
-  onFailure: 'dead-letter' | 'block';
-  maxAttempts: number;
   /** Checks the data; `run` calls the handler with it. */
   prepare: (received: Omit<ReceivedEvent<unknown>, 'data'>, data: unknown) => Prepared;
 }
@@ -49,15 +39,9 @@ export interface Subscription {
 export type Prepared = { run: (meta: DeliveryMeta) => Promise<void> } | { problem: string };
 
 /** Binds a handler to an event type. */
-export function on<T>(
-  definition: EventDefinition<T>,
-  handler: EventHandler<T>,
-  options: SubscriptionOptions = {},
-): Subscription {
+export function on<T>(definition: EventDefinition<T>, handler: EventHandler<T>): Subscription {
   return {
     definition,
-    onFailure: options.onFailure ?? 'dead-letter',
-    maxAttempts: options.maxAttempts ?? 5,
     prepare: (received, data) => {
       const parsed = definition.schema.safeParse(data);
       if (!parsed.success) return { problem: z.prettifyError(parsed.error) };

@@ -77,9 +77,7 @@ const kinds = {
       db: database.db,
       kafka: client,
       groupId,
-      subscriptions: [
-        on(thingChanged, ({ data }, { transaction }) => store([data.version], transaction), { maxAttempts: 2 }),
-      ],
+      subscriptions: [on(thingChanged, ({ data }, { transaction }) => store([data.version], transaction))],
       onFatal,
       compareMs,
       ...options,
@@ -92,7 +90,6 @@ const kinds = {
       topic,
       definitions: [thingChanged],
       chunkSize: 4,
-      maxAttempts: 2,
       handle: async (events, { transaction, isReread }) => {
         const versions = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data.version] : []));
         await store(versions, transaction);

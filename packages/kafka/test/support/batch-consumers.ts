@@ -44,7 +44,6 @@ export function useBatchConsumers({ partitions = 2 } = {}) {
         topic,
         definitions: [thingChanged],
         handle,
-        maxAttempts: 2,
         onFatal: (error) => {
           throw error;
         },

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createDb } from '../src/db/knex.ts';
-import { migrate, migrateDown, schemaIsCurrent, databaseCheck } from '../src/db/migrate.ts';
+import { databaseCheck, migrate, migratorConfig, schemaIsCurrent } from '../src/db/migrate.ts';
 import type { Migration } from '../src/db/migrate.ts';
 import { openSession, tryLock } from '../src/db/session.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
@@ -60,7 +60,7 @@ test('migrations go up, go up again without effect, and go down to nothing', asy
   await migrate(db, all);
   expect(await tables()).toEqual(['places', 'things']);
   expect(await schemaIsCurrent(db, all)).toBe(true);
-  await migrateDown(db, all);
+  await db.migrate.rollback(migratorConfig(all), true);
   expect(await tables()).toEqual([]);
   expect(await schemaIsCurrent(db, all)).toBe(false);
   await migrate(db, all);
@@ -106,14 +106,19 @@ test('a migrator that was killed in the middle leaves no lock', async () => {
   await db.destroy();
   // What a SIGKILL leaves: the flag of the migration library is still set, the session with the advisory lock is gone.
   await database.db('schema_migrations_lock').update({ is_locked: 1 });
-  await migrate(database.db, [things], 60_000);
+  await migrate(database.db, [things]);
   expect(await tables()).toEqual(['things']);
 });
 
 test('a migrator gives up after its patience while another one holds the lock', async () => {
   const session = await openSession(database.db);
   expect(await tryLock(session, 'schema-migrations')).toBe(true);
-  await expect(migrate(database.db, all, 300)).rejects.toMatchObject({ reason: 'migration_running_elsewhere' });
+  const now = performance.now.bind(performance);
+  let aheadMs = 0;
+  // Each reading of the clock is ten seconds later, so a minute passes in some attempts.
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + (aheadMs += 10_000));
+  await expect(migrate(database.db, all)).rejects.toMatchObject({ reason: 'migration_running_elsewhere' });
+  clock.mockRestore();
   await session.close();
   await migrate(database.db, all);
   expect(await schemaIsCurrent(database.db, all)).toBe(true);

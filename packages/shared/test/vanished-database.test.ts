@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Knex } from 'knex';
 import { createDb } from '../src/db/knex.ts';
 import { openSession } from '../src/db/session.ts';
@@ -27,6 +27,8 @@ beforeAll(async () => {
   db = createDb({ url: proxyUrl(), poolMax: POOL, applicationName: 'victim', statementTimeoutMs: 1_000 });
 });
 
+afterEach(() => void jest.useRealTimers());
+
 afterAll(async () => {
   await db.destroy();
   await proxy.close();
@@ -43,6 +45,22 @@ const failureOf = (work: Promise<unknown>) =>
 
 /** Every connection of the pool is open and has answered. */
 const fillPool = () => Promise.all(Array.from({ length: POOL }, () => db.raw('select pg_sleep(0.2)')));
+
+/** Only what repeats, as a heartbeat does, is stepped; sockets, waits and clocks are real. */
+const stepIntervals = () =>
+  jest.useFakeTimers({
+    doNotFake: [
+      'Date',
+      'hrtime',
+      'performance',
+      'nextTick',
+      'queueMicrotask',
+      'setImmediate',
+      'clearImmediate',
+      'setTimeout',
+      'clearTimeout',
+    ],
+  });
 
 function vanish(): void {
   proxy.set({ kind: 'dead' });
@@ -103,9 +121,11 @@ test('connections to a server that takes no writes any more are replaced, all at
 
 test('a session whose peer vanished is given up, and its holder hears of it', async () => {
   let heard = 0;
-  const session = await openSession(db, () => void (heard += 1), { heartbeatMs: 100 });
+  stepIntervals();
+  const session = await openSession(db, () => void (heard += 1));
   expect(session.isOpen()).toBe(true);
   vanish();
+  jest.advanceTimersByTime(10_000);
   await until(() => !session.isOpen());
   expect(heard).toBeGreaterThan(0);
   await session.close();

@@ -25,15 +25,15 @@ export interface Migration {
 /**
  * Brings the schema up to the end of the list. Several processes may call it at once: one works, the others wait for
  * it. The guard is an advisory lock of a session of its own, so a killed migration leaves no lock behind.
- * @throws AppError of kind `unavailable` when another process holds the lock longer than `waitMs`.
+ * @throws AppError of kind `unavailable` when another process holds the lock for longer than a minute.
  */
-export async function migrate(db: Knex, migrations: Migration[], waitMs = 60_000): Promise<void> {
-  await underLock(db, waitMs, () => migrateAlone(db, migrations));
+export async function migrate(db: Knex, migrations: Migration[]): Promise<void> {
+  await underLock(db, () => migrateAlone(db, migrations));
 }
 
 /** The same for a database that no other process uses. */
 export async function migrateAlone(db: Knex, migrations: readonly Migration[]): Promise<void> {
-  await db.migrate.latest(knexConfig(migrations));
+  await db.migrate.latest(migratorConfig(migrations));
 }
 
 /**
@@ -55,13 +55,6 @@ export async function migrateOnce(
   } finally {
     await db.destroy();
   }
-}
-
-/** Takes every migration of the list back, newest first. For tests and for a release that has to be undone by hand. */
-export async function migrateDown(db: Knex, migrations: Migration[], waitMs = 60_000): Promise<void> {
-  await underLock(db, waitMs, async () => {
-    await db.migrate.rollback(knexConfig(migrations), true);
-  });
 }
 
 /** Whether every migration of the list is applied. Newer migrations than the list are fine. */
@@ -99,25 +92,28 @@ async function missingMigrations(db: Knex, migrations: Migration[]): Promise<str
 }
 
 const TABLE = 'schema_migrations';
+/** Longest wait for another process that migrates. */
+const LOCK_WAIT_MS = 60_000;
 
-async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): Promise<void> {
+async function underLock(db: Knex, work: () => Promise<void>): Promise<void> {
   const session = await openSession(db);
   try {
-    const deadline = performance.now() + waitMs;
+    const deadline = performance.now() + LOCK_WAIT_MS;
     while (!(await tryLock(session, 'schema-migrations'))) {
       if (performance.now() > deadline) throw fail.sysUnavailable('migration_running_elsewhere');
       await delay(100);
     }
     // The holder of the advisory lock is alone, so a set flag in knex' own lock table can only be left from
     // a killed run.
-    await db.migrate.forceFreeMigrationsLock(knexConfig([]));
+    await db.migrate.forceFreeMigrationsLock(migratorConfig([]));
     await work();
   } finally {
     await session.close();
   }
 }
 
-function knexConfig(migrations: readonly Migration[]): Knex.MigratorConfig {
+/** How knex applies a list of migrations, and takes it back. */
+export function migratorConfig(migrations: readonly Migration[]): Knex.MigratorConfig {
   return {
     tableName: TABLE,
     // An older release may run against a newer schema during a rollout; it ignores applied migrations that it

@@ -11,21 +11,12 @@ export interface DbSession {
   close: () => Promise<void>;
 }
 
-export interface SessionOptions {
-  /** How often the server is asked whether it is there. */
-  heartbeatMs?: number;
-}
-
 /**
  * Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies, and
  * within seconds when the host of the process vanishes without a word; the session ends as fast when the server does.
  * @param onNotice called for every notice on a channel that the session listens to, and when the session is lost
  */
-export async function openSession(
-  db: Knex,
-  onNotice?: () => void,
-  { heartbeatMs = HEARTBEAT_MS }: SessionOptions = {},
-): Promise<DbSession> {
+export async function openSession(db: Knex, onNotice?: () => void): Promise<DbSession> {
   const connection = await connect(db.client as KnexClient);
   let open = true;
   let underWay = 0;
@@ -54,7 +45,7 @@ export async function openSession(
   const heartbeat = setInterval(() => {
     // A statement under way has a limit of its own.
     if (underWay === 0) void query('select 1').catch(() => undefined);
-  }, heartbeatMs).unref();
+  }, HEARTBEAT_MS).unref();
   connection.on('error', lose);
   connection.on('end', lose);
   if (onNotice) connection.on('notification', onNotice);
@@ -71,6 +62,7 @@ export async function openSession(
   };
 }
 
+/** How often the server is asked whether it is there. */
 const HEARTBEAT_MS = 10_000;
 
 /** Otherwise a server keeps the session of a host that vanished for two hours, or a quarter of one while it sends. */

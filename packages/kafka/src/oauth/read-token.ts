@@ -27,7 +27,7 @@ const reply = z.object({
 });
 
 /** Reads the answer of a token server (RFC 6749, 5.1). @throws UnusableTokenError */
-export function readToken(body: unknown, minLifeMs = MIN_LIFE_MS): BearerToken {
+export function readToken(body: unknown): BearerToken {
   const parsed = reply.safeParse(body);
   if (!parsed.success) {
     const at = parsed.error.issues[0]?.path[0];
@@ -36,8 +36,8 @@ export function readToken(body: unknown, minLifeMs = MIN_LIFE_MS): BearerToken {
   const { access_token: value, token_type: type = 'bearer', expires_in: seconds = secondsOf(value) } = parsed.data;
   if (type.toLowerCase() !== 'bearer') throw new UnusableTokenError(`gives tokens of another type than bearer`);
   if (seconds === undefined) throw new UnusableTokenError('does not say how long its token lives (expires_in)');
-  if (!(seconds * 1_000 >= minLifeMs))
-    throw new UnusableTokenError(`gives a token of ${seconds} s; at least ${minLifeMs / 1_000} s are needed`);
+  if (!(seconds * 1_000 >= MIN_LIFE_MS))
+    throw new UnusableTokenError(`gives a token of ${seconds} s; at least ${MIN_LIFE_MS / 1_000} s are needed`);
   return { value, lifeMs: seconds * 1_000 };
 }
 

@@ -57,14 +57,14 @@ test('an annotation of a picture that is not listed is told', () => {
 test('recall, precision and reliability are those of the boxes at or above a score', () => {
   const boxes = [
     { label: 'person', score: 0.95, isRight: true },
-    { label: 'person', score: 0.9, isRight: true },
-    { label: 'person', score: 0.8, isRight: false },
+    { label: 'person', score: 0.9, isRight: false },
+    { label: 'person', score: 0.8, isRight: true },
     { label: 'person', score: 0.1, isRight: false },
   ];
   expect(atThreshold(boxes, 4, 0.8)).toEqual({ threshold: 0.8, recall: 0.5, precision: 2 / 3, shown: 3 });
   expect(atThreshold([], 4, 0.8)).toEqual({ threshold: 0.8, recall: 0, precision: 1, shown: 0 });
-  const bins = reliabilityOf(boxes, 5);
-  expect(bins.map(({ count }) => count)).toEqual([1, 0, 0, 0, 3]);
-  expect(bins[4]).toMatchObject({ from: 0.8, to: 1, observed: 2 / 3 });
-  expect(calibrationErrorOf(bins)).toBeCloseTo((0.1 + 3 * (2.65 / 3 - 2 / 3)) / 4, 12);
+  const bins = reliabilityOf(boxes);
+  expect(bins.map(({ count }) => count)).toEqual([0, 1, 0, 0, 0, 0, 0, 0, 1, 2]);
+  expect(bins[9]).toMatchObject({ from: 0.9, to: 1, observed: 1 / 2 });
+  expect(calibrationErrorOf(bins)).toBeCloseTo((0.1 + (1 - 0.8) + 2 * (0.925 - 1 / 2)) / 4, 12);
 });

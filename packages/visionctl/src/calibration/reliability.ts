@@ -11,15 +11,17 @@ export interface ReliabilityBin {
   observed: number;
 }
 
+const BINS = 10;
+
 /** Predicted against observed share of right boxes, in bins of equal width. */
-export function reliabilityOf(boxes: readonly JudgedBox[], bins = 10): ReliabilityBin[] {
-  return Array.from({ length: bins }, (_, index) => {
-    const inside = boxes.filter(({ score }) => Math.min(bins - 1, Math.floor(score * bins + 1e-9)) === index);
+export function reliabilityOf(boxes: readonly JudgedBox[]): ReliabilityBin[] {
+  return Array.from({ length: BINS }, (_, index) => {
+    const inside = boxes.filter(({ score }) => Math.min(BINS - 1, Math.floor(score * BINS + 1e-9)) === index);
     const right = inside.filter(({ isRight }) => isRight).length;
     const sum = inside.reduce((total, { score }) => total + score, 0);
     const count = inside.length;
     const share = (part: number) => (count === 0 ? 0 : part / count);
-    return { from: index / bins, to: (index + 1) / bins, count, predicted: share(sum), observed: share(right) };
+    return { from: index / BINS, to: (index + 1) / BINS, count, predicted: share(sum), observed: share(right) };
   });
 }
 

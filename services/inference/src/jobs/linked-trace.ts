@@ -23,15 +23,18 @@ export function inLinkedTrace<T>(
   return inSpan(span, ROOT_CONTEXT, work);
 }
 
+/** One round of repeated work is recorded in so long. */
+const RECORD_EVERY_MS = 60_000;
+
 /**
  * For work that repeats for as long as something bigger runs. One round in a while is recorded, in a trace of its own
  * that links to the active one; the others are in none. So no trace grows without end.
  */
-export function createSparseTrace(name: string, everyMs = 60_000): <T>(work: () => Promise<T>) => Promise<T> {
+export function createSparseTrace(name: string): <T>(work: () => Promise<T>) => Promise<T> {
   let dueAt = 0;
   return (work) => {
     if (performance.now() < dueAt) return untraced(work);
-    dueAt = performance.now() + everyMs;
+    dueAt = performance.now() + RECORD_EVERY_MS;
     const span = tracer().startSpan(name, { links: linksTo(context.active()) }, ROOT_CONTEXT);
     return inSpan(span, ROOT_CONTEXT, work);
   };

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { createDb } from '@vision/shared/db/knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { taskChanged } from '@vision/contracts/task-events';
@@ -147,7 +148,7 @@ function startRelay(db: Knex, keepPublishedMs: number) {
       return Promise.resolve();
     },
   } as EventProducer;
-  const relay = createRelay({ db, producer, logger, keepPublishedMs });
+  const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs });
   relay.start();
   return {
     /** Milliseconds from before an event is stored until it is given to Kafka. */

@@ -6,7 +6,7 @@ import { positionKey, readPositions } from './positions.ts';
 export interface Arrivals {
   /**
    * Unix milliseconds; undefined while the group is behind the end that the topic had when this was first asked. Asks
-   * Kafka at most once in the time given at creation.
+   * Kafka at most once in `everyMs`.
    */
   completeUntil: () => Promise<number | undefined>;
 }
@@ -17,7 +17,8 @@ export interface ArrivalsOptions {
   kafka: KafkaClient;
   groupId: string;
   topic: string;
-  everyMs?: number;
+  /** Least time between two queries of Kafka. */
+  everyMs: number;
 }
 
 /** The ends of the partitions of a topic at one moment; the key is topic and partition. */
@@ -27,7 +28,7 @@ interface Ends {
 }
 
 /** Compares the positions of a group with the ends that the partitions had before. */
-export function createArrivals({ db, kafka, groupId, topic, everyMs = 1_000 }: ArrivalsOptions): Arrivals {
+export function createArrivals({ db, kafka, groupId, topic, everyMs }: ArrivalsOptions): Arrivals {
   let waitsFor: Ends | undefined;
   let completeUntilMs: number | undefined;
   let answeredAt = -Infinity;

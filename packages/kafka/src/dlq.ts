@@ -113,7 +113,7 @@ function rangeFor({ partition, low, high }: Bounds, wanted: string, offset: stri
 export async function replayDlq(
   client: KafkaClient,
   topic: string,
-  { limit = Infinity, idleMs = IDLE_MS }: ReplayOptions = {},
+  { limit = Infinity, idleMs }: ReplayOptions,
 ): Promise<number> {
   const groupId = client.nameOf(`dlq-replay.${topic}`);
   const dlq = client.nameOf(dlqTopic(topic));
@@ -158,7 +158,7 @@ async function publishAgain(
 export interface ReplayOptions {
   limit?: number;
   /** Longest time without a record; a replay as a whole takes as long as it takes. */
-  idleMs?: number;
+  idleMs: number;
 }
 
 function toDeadLetter(partition: number, message: KafkaMessage): DeadLetter {

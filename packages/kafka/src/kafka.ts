@@ -45,8 +45,6 @@ export interface KafkaOptions extends KafkaConnection {
   logger: Logger;
   /** How often a request is tried before it fails; 9 when absent. */
   tries?: number;
-  /** How long before the end of its session a connection logs in again; `REAUTHENTICATE_MS` when absent. */
-  reauthenticateMs?: number;
 }
 
 /**
@@ -69,7 +67,7 @@ export function createKafka(options: KafkaOptions): KafkaClient {
     brokers,
     ...(tls && { ssl: tls }),
     ...(login && { sasl: saslOf(login) }),
-    reauthenticationThreshold: options.reauthenticateMs ?? REAUTHENTICATE_MS,
+    reauthenticationThreshold: login?.mechanism === 'oauthbearer' ? login.reauthenticateMs : REAUTHENTICATE_MS,
     connectionTimeout: 5_000,
     requestTimeout: ANSWER_MS,
     enforceRequestTimeout: true,

@@ -3,9 +3,11 @@ import { ConfigError } from '@vision/shared/config';
 import { isLoopbackName } from '@vision/shared/net/loopback-name';
 import { certificateFile } from '@vision/shared/pem-file';
 import type { KafkaLogin } from './kafka.ts';
-import { fetchToken } from './oauth/fetch-token.ts';
-import { createTokenSource } from './oauth/token-source.ts';
+import { fetchToken, TOKEN_MS } from './oauth/fetch-token.ts';
+import type { OauthLogin } from './oauth/oauth-mechanism.ts';
+import { createTokenSource, MIN_LEFT_MS } from './oauth/token-source.ts';
 import type { TokenSource } from './oauth/token-source.ts';
+import { REAUTHENTICATE_MS } from './reauthentication.ts';
 
 /** The secret of the client goes there, so it has to be encrypted on its way. */
 const tokenUrl = z
@@ -61,7 +63,7 @@ export function loginOf(config: LoginConfig): KafkaLogin | undefined {
 /** The start check and the service share one token, and the pauses after a failure. */
 const sources = new WeakMap<LoginConfig, TokenSource>();
 
-function oauthOf(config: LoginConfig): { clientId: string; tokens: TokenSource } {
+function oauthOf(config: LoginConfig): Omit<OauthLogin, 'mechanism'> {
   const { KAFKA_OAUTH_TOKEN_URL: url, KAFKA_OAUTH_CLIENT_ID: clientId, KAFKA_OAUTH_CLIENT_SECRET: secret } = config;
   if (url === undefined || clientId === undefined || secret === undefined)
     throw new ConfigError(
@@ -70,7 +72,7 @@ function oauthOf(config: LoginConfig): { clientId: string; tokens: TokenSource }
     );
   const { KAFKA_OAUTH_SCOPE: scope, KAFKA_OAUTH_CA_FILE: caFile } = config;
   const client = { tokenUrl: url, clientId, clientSecret: secret, scope, caFile };
-  const tokens = sources.get(config) ?? createTokenSource(() => fetchToken(client));
+  const tokens = sources.get(config) ?? createTokenSource(() => fetchToken(client, TOKEN_MS), MIN_LEFT_MS);
   sources.set(config, tokens);
-  return { clientId, tokens };
+  return { clientId, tokens, reauthenticateMs: REAUTHENTICATE_MS };
 }

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import { createBell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
-import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import type { DueWork } from '@vision/shared/db/due-work';
 import type { DbSession } from '@vision/shared/db/session';
 import type { Logger } from '@vision/shared/logger';
@@ -20,11 +19,9 @@ export interface RelayOptions {
    * Longest pause between queries of an empty outbox; code that appends wakes the relay in any process, and the service
    * looks for it (`dueWork`).
    */
-  intervalMs?: number;
+  intervalMs: number;
   /** After a wake it waits so long for more events, so that many that come one by one are published together. */
   gatherMs?: number;
-  /** Rows per look. */
-  batchSize?: number;
   /** How long published rows stay, so that they can be published again. */
   keepPublishedMs?: number;
 }
@@ -55,7 +52,7 @@ export interface Relay {
  * after it the relay polls often.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { db, producer, logger, intervalMs = IDLE_POLL_MS, gatherMs = 0, batchSize = 200 } = options;
+  const { db, producer, logger, intervalMs, gatherMs = 0 } = options;
   const { keepPublishedMs = 7 * DAY_MS } = options;
   const bell = createBell();
   const lead = createLeadership({ db, logger, wake: bell.ring });
@@ -78,7 +75,7 @@ export function createRelay(options: RelayOptions): Relay {
         await gauges.standBy();
         return 0;
       }
-      const rows = await unpublished(session, batchSize);
+      const rows = await unpublished(session, BATCH_SIZE);
       gauges.set(rows);
       if ((rows[0]?.waited_ms ?? 0) > UNANNOUNCED_MS) oftenUntil = performance.now() + OFTEN_FOR_MS;
       await producer.publishTraced(rows.map(toTraced));
@@ -91,7 +88,7 @@ export function createRelay(options: RelayOptions): Relay {
         nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
       }
       // Code that appends wakes it, so after less than a batch no query is due.
-      return rows.length === batchSize || nextCleanUp === 0 ? 1 : 0;
+      return rows.length === BATCH_SIZE || nextCleanUp === 0 ? 1 : 0;
     },
   });
   const wakes = gather(() => (lead.isHeld() ? poller.wake() : lead.tellLeader()), gatherMs);
@@ -172,6 +169,8 @@ async function deletePublished(session: DbSession, keepMs: number): Promise<numb
   return removed?.count ?? 0;
 }
 
+/** Rows of one query. */
+const BATCH_SIZE = 200;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Between two tries of a relay that stands by; a relay that stops gives way at once. */
 const STANDBY_MS = 1_000;

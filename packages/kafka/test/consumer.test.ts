@@ -7,6 +7,7 @@ import { createLogger } from '@vision/shared/logger';
 import { createConsumer } from '../src/consumer.ts';
 import type { ConsumerOptions, EventConsumer } from '../src/consumer.ts';
 import { findDeadLetter, listDlq, replayDlq } from '../src/dlq.ts';
+import { IDLE_MS } from '../src/dlq-records.ts';
 import { createKafka } from '../src/kafka.ts';
 import type { KafkaClient } from '../src/kafka.ts';
 import { createProducer } from '../src/producer.ts';
@@ -208,9 +209,9 @@ test('an event whose handler keeps failing is tried, put aside, listed, and repl
     expect([wanted, await findDeadLetter(kafka.client, topic, wanted)]).toEqual([wanted, undefined]);
   }
   broken = false;
-  expect(await replayDlq(kafka.client, topic)).toBe(1);
+  expect(await replayDlq(kafka.client, topic, { idleMs: IDLE_MS })).toBe(1);
   await until(() => attempts.length === 6);
-  expect(await replayDlq(kafka.client, topic)).toBe(0);
+  expect(await replayDlq(kafka.client, topic, { idleMs: IDLE_MS })).toBe(0);
 });
 
 /** The same brokers, which take their time to acknowledge. */

@@ -10,9 +10,11 @@ import { checkKafka } from '../src/check-kafka.ts';
 import { kafkaConfig, kafkaConnection } from '../src/kafka-config.ts';
 import { createKafka } from '../src/kafka.ts';
 import type { KafkaClient, KafkaConnection } from '../src/kafka.ts';
-import { fetchToken } from '../src/oauth/fetch-token.ts';
+import { fetchToken, TOKEN_MS } from '../src/oauth/fetch-token.ts';
 import { LoginError } from '../src/oauth/login-error.ts';
+import type { OauthLogin } from '../src/oauth/oauth-mechanism.ts';
 import { createTokenSource } from '../src/oauth/token-source.ts';
+import type { TokenSource } from '../src/oauth/token-source.ts';
 import { createProducer } from '../src/producer.ts';
 import { startSecureKafka } from './support/secure-kafka.ts';
 import type { SecureKafka } from './support/secure-kafka.ts';
@@ -104,13 +106,23 @@ test('a token server that is down, and brokers without the mechanism, are one se
 /** For tokens that live for some seconds. */
 const REAUTHENTICATE_MS = 1_000;
 
+const loginBy = (tokens: TokenSource): OauthLogin => ({
+  mechanism: 'oauthbearer',
+  clientId: 'vision',
+  tokens,
+  reauthenticateMs: REAUTHENTICATE_MS,
+});
+
 /** The connection of a service whose tokens live for some seconds. */
 function shortLived(lifeMs: number): KafkaConnection {
   server.answer = giving(lifeMs);
   const { ca } = kafka.certificates;
   const client = { tokenUrl: server.url, clientId: 'vision', clientSecret: 'secret', caFile: ca };
-  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs }), 2 * REAUTHENTICATE_MS);
-  return { ...connectionOf(environment()), login: { mechanism: 'oauthbearer', clientId: 'vision', tokens } };
+  const tokens = createTokenSource(
+    async () => ({ ...(await fetchToken(client, TOKEN_MS)), lifeMs }),
+    2 * REAUTHENTICATE_MS,
+  );
+  return { ...connectionOf(environment()), login: loginBy(tokens) };
 }
 
 /** Keeps what is warned of or worse. */
@@ -136,7 +148,7 @@ const isOver = (crashes: { restart: boolean }[]) => crashes.some(({ restart }) =
 test('a consumer and a producer go on with the same connections when their tokens end', async () => {
   const warned: string[] = [];
   const connection = shortLived(8_000);
-  const options = { ...connection, clientId: 'test', logger: recording(warned), reauthenticateMs: REAUTHENTICATE_MS };
+  const options = { ...connection, clientId: 'test', logger: recording(warned) };
   const client = createKafka(options);
   await applyTopics(client, [{ ...things, name: 'lasting' }]);
   const { consumer, seen, crashes } = await consume(client, 'lasting');
@@ -163,7 +175,7 @@ test('a consumer and a producer go on with the same connections when their token
 test('a consumer and a producer outlive a token that cannot be renewed', async () => {
   const lifeMs = 8_000;
   const options = { ...shortLived(lifeMs), clientId: 'test', logger: createLogger('test', 'silent') };
-  const client = createKafka({ ...options, reauthenticateMs: REAUTHENTICATE_MS });
+  const client = createKafka(options);
   await applyTopics(client, [{ ...things, name: 'outage' }]);
   const { consumer, seen, crashes } = await consume(client, 'outage');
   const producer = createProducer(client);
@@ -198,9 +210,9 @@ test('a consumer goes on when there is no token for one of its connections for a
     if (logins > 2 && isAway) throw new LoginError(away('there is no token'));
     return unsignedToken(logins === 1 ? 4_000 : 300_000);
   };
-  const login = { mechanism: 'oauthbearer', clientId: 'vision', tokens: { get, discard: () => undefined } } as const;
+  const login = loginBy({ get, discard: () => undefined });
   const options = { ...connectionOf(environment()), login, clientId: 'test', logger };
-  const client = createKafka({ ...options, reauthenticateMs: REAUTHENTICATE_MS });
+  const client = createKafka(options);
   const { consumer, seen, crashes } = await consume(client, 'halfway');
   await until(() => logins > 6 || isOver(crashes));
   isAway = false;

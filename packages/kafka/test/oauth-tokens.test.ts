@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { makeCertificates } from '@vision/shared/testing/made-certificates';
 import type { MadeCertificates } from '@vision/shared/testing/made-certificates';
 import { until } from '@vision/shared/testing/until';
-import { fetchToken } from '../src/oauth/fetch-token.ts';
+import { fetchToken, TOKEN_MS } from '../src/oauth/fetch-token.ts';
 import type { OauthClient } from '../src/oauth/fetch-token.ts';
 import { loginFaultOf } from '../src/oauth/login-error.ts';
-import { createTokenSource } from '../src/oauth/token-source.ts';
+import { createTokenSource, MIN_LEFT_MS } from '../src/oauth/token-source.ts';
 import { replyWith, startTokenServer, unsignedToken } from './support/token-server.ts';
 import type { TokenServer } from './support/token-server.ts';
 
@@ -37,20 +37,26 @@ afterAll(() => {
 });
 
 /** A source lives on after its test, so it keeps to the server of its test. */
-const sourceOf = (own: OauthClient, { lifeMs, minLeftMs }: { lifeMs?: number; minLeftMs?: number } = {}) =>
-  createTokenSource(async () => ({ ...(await fetchToken(own)), ...(lifeMs !== undefined && { lifeMs }) }), minLeftMs);
+const sourceOf = (
+  own: OauthClient,
+  { lifeMs, minLeftMs = MIN_LEFT_MS }: { lifeMs?: number; minLeftMs?: number } = {},
+) =>
+  createTokenSource(
+    async () => ({ ...(await fetchToken(own, TOKEN_MS)), ...(lifeMs !== undefined && { lifeMs }) }),
+    minLeftMs,
+  );
 
 const good = (value = 'a.b-c') => replyWith(200, { access_token: value, token_type: 'Bearer', expires_in: 300 });
 
 /** The message for operators when there is no token. */
-async function faultOf(changed: Partial<OauthClient> = {}, limitMs?: number) {
+async function faultOf(changed: Partial<OauthClient> = {}, limitMs = TOKEN_MS) {
   const error: unknown = await fetchToken({ ...client, ...changed }, limitMs).catch((reason: unknown) => reason);
   return loginFaultOf(error);
 }
 
 test('a token is asked for by client credentials, with the scope', async () => {
   server.answer = good();
-  expect(await fetchToken({ ...client, scope: 'kafka read' })).toEqual({ value: 'a.b-c', lifeMs: 300_000 });
+  expect(await fetchToken({ ...client, scope: 'kafka read' }, TOKEN_MS)).toEqual({ value: 'a.b-c', lifeMs: 300_000 });
   const [request] = server.requests;
   expect(request?.form).toEqual({ grant_type: 'client_credentials', scope: 'kafka read' });
   const [id, secret] = Buffer.from(request?.authorization?.split(' ')[1] ?? '', 'base64')
@@ -61,7 +67,7 @@ test('a token is asked for by client credentials, with the scope', async () => {
 
 test('the life of a token comes from its own dates when the answer does not say it', async () => {
   server.answer = replyWith(200, { access_token: unsignedToken(120_000) });
-  expect((await fetchToken(client)).lifeMs).toBeCloseTo(120_000, -1);
+  expect((await fetchToken(client, TOKEN_MS)).lifeMs).toBeCloseTo(120_000, -1);
 });
 
 test.each([

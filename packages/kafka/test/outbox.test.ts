@@ -235,16 +235,18 @@ test('a wake publishes at once, long before the interval is over', async () => {
 
 test('events of one key arrive on Kafka in the order of their commits, with all event attributes', async () => {
   const producer = createProducer(kafka.client);
-  start({ producer, batchSize: 7 });
-  for (let version = 1; version <= 30; version += 1) {
+  // More than the relay takes at once.
+  const count = 120;
+  for (let version = 1; version <= count; version += 1) {
     await Promise.all([append('x', version), append('y', version)]);
   }
-  const records = await readTopic(kafka.client, topic, 60);
+  start({ producer });
+  const records = await readTopic(kafka.client, topic, 2 * count);
   for (const thing of ['x', 'y']) {
     const versions = records
       .filter(({ key }) => key === thing)
       .map(({ data }) => (data as { version: number }).version);
-    expect(versions).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    expect(versions).toEqual(Array.from({ length: count }, (_, index) => index + 1));
   }
   expect(records[0]?.headers).toMatchObject({
     ce_specversion: '1.0',

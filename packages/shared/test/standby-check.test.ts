@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { createDb } from '../src/db/knex.ts';
 import { standbyCheck } from '../src/db/standby-check.ts';
 import { createLogger } from '../src/logger.ts';
-import { createStartChecks } from '../src/start/start-checks.ts';
+import { CHECK_INTERVAL_MS, createStartChecks } from '../src/start/start-checks.ts';
 import { testMetrics } from '../src/testing/metrics.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';
@@ -61,7 +61,7 @@ test('with a standby that commits wait for there is nothing to say', async () =>
 test('a risk is one warning, and the process is ready', async () => {
   const lines: string[] = [];
   const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
-  const checks = createStartChecks([standbyCheck(db, { DATABASE_STANDBY: 'warn' })], logger);
+  const checks = createStartChecks([standbyCheck(db, { DATABASE_STANDBY: 'warn' })], logger, CHECK_INTERVAL_MS);
   await checks.start();
   expect(checks.problems()).toEqual([]);
   await checks.stop();

@@ -4,7 +4,7 @@ import type { Logger } from '@vision/shared/logger';
 import { createObjectStore } from '@vision/objects/object-store';
 import { objectStoreOptions } from '@vision/objects/object-store-config';
 import { createQuotaClient } from '@vision/creation/quota-client';
-import { createSpool } from './clients/spool.ts';
+import { createSpool, SPOOL_MEMORY } from './clients/spool.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './use-cases/deps.ts';
 
@@ -29,6 +29,6 @@ export function createClients(config: Config, logger: Logger): Clients {
       detectTimeoutMs: config.DETECT_TIMEOUT_MS,
     }),
     store: createObjectStore({ ...objectStoreOptions(config), idleMs: config.S3_IDLE_MS }),
-    spool: createSpool(config.SPOOL_DIR),
+    spool: createSpool(config.SPOOL_DIR, SPOOL_MEMORY),
   };
 }

@@ -4,6 +4,7 @@ import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { databaseCheck } from '@vision/shared/db/migrate';
 import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
@@ -52,7 +53,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'images', logger });
   const producer = createProducer(kafka);
   const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
-  const relay = createRelay({ db, producer, logger, keepPublishedMs, gatherMs: GATHER_MS });
+  const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs, gatherMs: GATHER_MS });
   const clients = createClients(config, logger);
   const loops = createTaskLoops(logger, ['recovery']);
 

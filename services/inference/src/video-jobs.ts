@@ -40,6 +40,7 @@ import { createFrameGathering } from './use-cases/frame-gathering.ts';
 import { createSegmentReaders } from './use-cases/segment-readers.ts';
 import type { SegmentReaders } from './use-cases/segment-readers.ts';
 import { createFrameMemory } from './domain/frame-memory.ts';
+import { REMOVED_AFTER_MS } from './domain/snapshot-times.ts';
 import { createSourceReports } from './use-cases/source-reports.ts';
 import { createWorker } from './jobs/worker.ts';
 import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
@@ -158,7 +159,7 @@ function reportsOf(
 ): Pick<Deps, 'liveSnapshots' | 'snapshotWaits' | 'sourceReports' | 'trackSnapshots'> {
   const ownPrefix = createOwnPrefix({ db: parts.db, name: TRACK_SNAPSHOTS, prefix: TRACK_SNAPSHOT_PREFIX });
   return {
-    liveSnapshots: createLiveSnapshots({ ...parts, encode: encodeJpeg }),
+    liveSnapshots: createLiveSnapshots({ ...parts, encode: encodeJpeg, removedAfterMs: REMOVED_AFTER_MS }),
     snapshotWaits: new Map(),
     sourceReports: createSourceReports(parts),
     trackSnapshots: createTrackSnapshots({ ...parts, ownPrefix, encode: encodePart }),

@@ -3,6 +3,7 @@ import { topics } from '@vision/contracts/topics';
 import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { databaseCheck } from '@vision/shared/db/migrate';
 import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
@@ -24,6 +25,7 @@ import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
+import { RULE_CHANGES_PER_MINUTE } from './domain/alarm-rule.ts';
 import { ALARM_CURSORS, eventCursorCodec } from './domain/cursor.ts';
 import { deliveryCursorCodec } from './domain/delivery-query.ts';
 import { routes } from './http/routes.ts';
@@ -51,7 +53,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'notify', logger });
 
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger, keepPublishedMs: keptMs(config) });
+  const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs: keptMs(config) });
   const [webhookBell, mqttBell, busy] = [createBell(), createBell(), createBusyCounts()];
 
   const deps: Deps = {
@@ -112,7 +114,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 const heldHere = (db: Knex, logger: ServiceContext['logger']) => ({
   watch: createLogWatch({ db, logger }),
   streams: createOpenStreams(),
-  ruleChanges: createRuleChanges(),
+  ruleChanges: createRuleChanges(RULE_CHANGES_PER_MINUTE),
 });
 
 const codecsOf = ({ CURSOR_KEYS: keys }: Config) => ({

@@ -5,6 +5,7 @@ import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { databaseCheck } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
@@ -67,7 +68,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const db = createDb({ ...databaseConnection(config), applicationName: 'results', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'results', logger });
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
+  const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
+  const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs });
   const { tasks, images } = neighboursOf(config, logger);
 
   const signals = createSignals(logger);
@@ -147,10 +149,13 @@ const cursorsOf = ({ CURSOR_KEYS: keys }: Config) => ({
   sourceCursors: cursorCodec(keys, 'vision source cursor v1'),
 });
 
+/** Least time between two queries of Kafka for the ends of its partitions. */
+const ARRIVALS_MS = 1_000;
+
 /** What judging alarm rules needs. */
 const ruleParts = (db: Knex, kafka: KafkaClient) => ({
   rules: createRuleBook(db),
-  arrivals: createArrivals({ db, kafka, groupId: 'results-frames', topic: topics.frames }),
+  arrivals: createArrivals({ db, kafka, groupId: 'results-frames', topic: topics.frames, everyMs: ARRIVALS_MS }),
 });
 
 interface Parts {

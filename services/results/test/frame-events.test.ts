@@ -10,6 +10,7 @@ import { createBatchConsumer } from '@vision/kafka/batch-consumer';
 import { createConsumer } from '@vision/kafka/consumer';
 import type { EventConsumer } from '@vision/kafka/consumer';
 import { listDlq, replayDlq } from '@vision/kafka/dlq';
+import { IDLE_MS } from '@vision/kafka/dlq-records';
 import { on } from '@vision/kafka/subscription';
 import { rememberTables } from '@vision/shared/testing/lost-commits';
 import { until } from '@vision/shared/testing/until';
@@ -155,7 +156,7 @@ test('a segment as workers publish it needs no header but its type, and one that
   await until(async () => (await storedSeqs(task)).length === 3);
   const ofTask = async () => (await listDlq(kafka.client, topics.frames)).filter(({ key }) => key === task);
   expect(await ofTask()).toMatchObject([{ type: segmentProduced.type, reason: 'invalid_data', eventId: undefined }]);
-  await replayDlq(kafka.client, topics.frames);
+  await replayDlq(kafka.client, topics.frames, { idleMs: IDLE_MS });
   await until(async () => (await ofTask()).length === 2);
   expect(await storedSeqs(task)).toEqual([0, 1, 2]);
 });

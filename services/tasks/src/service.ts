@@ -5,6 +5,7 @@ import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
+import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { databaseCheck } from '@vision/shared/db/migrate';
 import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
@@ -59,7 +60,8 @@ export async function createService(
   const db = createDb({ ...databaseConnection(config), applicationName: 'tasks', clockOffset: config.CLOCK_OFFSET });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'tasks', logger });
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
+  const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
+  const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs });
   const [reconcilerBell, slotsBell] = [createBell(), createBell()];
   const clients = createClients(config, { db, logger });
   const signals = createSignals(logger);

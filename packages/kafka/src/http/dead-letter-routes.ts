@@ -6,6 +6,7 @@ import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { findDeadLetter, listDlq, replayDlq, shownText } from '../dlq.ts';
 import type { DeadLetter, WholeDeadLetter } from '../dlq.ts';
+import { IDLE_MS } from '../dlq-records.ts';
 import { MAX_SHOWN, hideSecrets } from '../hide-secrets.ts';
 import type { KafkaClient } from '../kafka.ts';
 
@@ -58,7 +59,7 @@ export function deadLetterRoutes(
       responses: { 200: { description: 'Number of replayed records', schema: replayDeadLetters.reply } },
     },
     async ({ params, body: { limit } }) => {
-      const replayed = await replayDlq(kafka, topicOf(params.topic), { limit });
+      const replayed = await replayDlq(kafka, topicOf(params.topic), { limit, idleMs: IDLE_MS });
       return { status: 200, body: { replayed, is_done: replayed < limit } };
     },
   );

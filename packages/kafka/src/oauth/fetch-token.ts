@@ -20,7 +20,7 @@ export interface OauthClient {
 }
 
 /** Limit for one request. A connection to a broker waits for it, and gives up after ten seconds. */
-const TOKEN_MS = 5_000;
+export const TOKEN_MS = 5_000;
 /** Tokens have a few kilobytes at most. */
 const MAX_REPLY_BYTES = 65_536;
 
@@ -28,7 +28,7 @@ const MAX_REPLY_BYTES = 65_536;
  * Asks the token server once, by the grant of client credentials (RFC 6749, 4.4).
  * @throws LoginError with the sentence for the operator.
  */
-export async function fetchToken(client: OauthClient, limitMs = TOKEN_MS): Promise<BearerToken> {
+export async function fetchToken(client: OauthClient, limitMs: number): Promise<BearerToken> {
   // Made for each request, so that a renewed file of authorities needs no restart.
   const dispatcher = new Agent({ connect: tlsFromFiles({ ca: client.caFile }) });
   try {

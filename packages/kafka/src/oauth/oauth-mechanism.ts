@@ -7,6 +7,8 @@ export interface OauthLogin {
   mechanism: 'oauthbearer';
   clientId: string;
   tokens: TokenSource;
+  /** How long before the end of its session a connection logs in again. */
+  reauthenticateMs: number;
 }
 
 const SEPARATOR = '\u0001';

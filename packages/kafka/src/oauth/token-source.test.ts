@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globa
 import { recordSpans } from '@vision/shared/testing/recorded-spans';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import { activeDeadline, limitWithin, withDeadline } from '@vision/shared/upstream/deadline';
-import { createTokenSource } from './token-source.ts';
+import { createTokenSource, MIN_LEFT_MS } from './token-source.ts';
 
 const recorded = recordSpans();
 const quiet = () => undefined;
@@ -22,7 +22,7 @@ afterEach(() => void jest.useRealTimers());
 afterAll(() => recorded.stop());
 
 test('a token that is used is renewed at 80 % of its life', async () => {
-  const tokens = createTokenSource(give);
+  const tokens = createTokenSource(give, MIN_LEFT_MS);
   await tokens.get(quiet);
   await jest.advanceTimersByTimeAsync(0.8 * LIFE_MS - 1);
   expect([await tokens.get(quiet), given]).toEqual(['token-1', 1]);
@@ -32,7 +32,7 @@ test('a token that is used is renewed at 80 % of its life', async () => {
 });
 
 test('a token that is not used is not renewed again', async () => {
-  const tokens = createTokenSource(give);
+  const tokens = createTokenSource(give, MIN_LEFT_MS);
   await tokens.get(quiet);
   await jest.advanceTimersByTimeAsync(3 * LIFE_MS);
   expect(given).toBe(2);
@@ -43,12 +43,12 @@ test('a token that is not used is not renewed again', async () => {
 
 test('a request for a token has neither the deadline nor the trace of the request that needed it first', async () => {
   const limits: unknown[] = [];
-  const tokens = createTokenSource(() =>
+  const fetch = () =>
     callUpstream({ upstream: 'oauth', operation: 'fetch_token' }, async () => {
       limits.push({ ...limitWithin(5_000), left: activeDeadline()?.leftMs() });
       return give();
-    }),
-  );
+    });
+  const tokens = createTokenSource(fetch, MIN_LEFT_MS);
   const deadline = { leftMs: () => 3, isBinding: true };
   await recorded.inRequest(() => withDeadline(deadline, () => tokens.get(quiet)));
   // The timer was set by that request.

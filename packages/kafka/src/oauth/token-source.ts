@@ -30,14 +30,14 @@ const RENEW_AFTER = 0.8;
  * What a token that cannot be renewed must have left. A session ends with its token: with less, each request would log
  * in again, and brokers take one login a second from a connection; for the next one a consumer ends for good.
  */
-const MIN_LEFT_MS = REAUTHENTICATE_MS + 2_000;
+export const MIN_LEFT_MS = REAUTHENTICATE_MS + 2_000;
 
 /**
  * Holds one token for all connections of a process. It is renewed at 80 % of its life, by one request at a time; while
  * that fails the old one serves until shortly before its end, and the request is repeated with growing pauses. A token
  * that no connection asked for is not renewed, so a source that is no longer used rests.
  */
-export function createTokenSource(fetch: () => Promise<BearerToken>, minLeftMs = MIN_LEFT_MS): TokenSource {
+export function createTokenSource(fetch: () => Promise<BearerToken>, minLeftMs: number): TokenSource {
   let held: Held | undefined;
   let asking: Promise<Held> | undefined;
   let failure = { count: 0, retryAt: 0, error: undefined as unknown };

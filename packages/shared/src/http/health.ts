@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestListener } from 'node:http';
 import type { Logger } from '../logger.ts';
-import { createStartChecks } from '../start/start-checks.ts';
+import { CHECK_INTERVAL_MS, createStartChecks } from '../start/start-checks.ts';
 import type { StartCheck } from '../start/start-checks.ts';
 import { metricsHandler } from '../start/started.ts';
 import { createHttpServer } from './server.ts';
@@ -34,7 +34,7 @@ export interface Health {
 
 /** The second port: `/health/startup`, `/health/ready`, `/health/live`, `/metrics`. */
 export function createHealth({ host, port, logger, checks, ready, live, listeners }: HealthOptions): Health {
-  const startChecks = createStartChecks(checks, logger);
+  const startChecks = createStartChecks(checks, logger, CHECK_INTERVAL_MS);
   let isDraining = false;
   const whyNotReady = async () => {
     if (isDraining) return ['the process is stopping'];

@@ -27,9 +27,11 @@ export interface StartChecks {
 
 const FIRST_ANSWERS_MS = 3_000;
 const REMINDER_MS = 60_000;
+/** Pause between two attempts of a check. */
+export const CHECK_INTERVAL_MS = 1_000;
 
 /** Looks once at everything that a process needs, so that a wrong setting shows at its start and in its readiness. */
-export function createStartChecks(checks: StartCheck[], logger: Logger, intervalMs = 1_000): StartChecks {
+export function createStartChecks(checks: StartCheck[], logger: Logger, intervalMs: number): StartChecks {
   const stopping = new AbortController();
   const open = new Map(checks.map((check) => [check.name, `${check.name} was not asked yet`]));
   const loops: Promise<void>[] = [];

@@ -38,10 +38,10 @@ export interface SpoolMemory {
   totalBytes: number;
 }
 
-// Most pictures fit; ten of the largest in each of many calls would not.
-const MEMORY: SpoolMemory = { perFileBytes: 1024 * 1024, totalBytes: 16 * 1024 * 1024 };
+/** Most images fit; ten of the largest in each of many calls would not. */
+export const SPOOL_MEMORY: SpoolMemory = { perFileBytes: 1024 * 1024, totalBytes: 16 * 1024 * 1024 };
 
-export function createSpool(parent: string, memory: SpoolMemory = MEMORY): Spool {
+export function createSpool(parent: string, memory: SpoolMemory): Spool {
   const room: Room = { perFileBytes: memory.perFileBytes, freeBytes: memory.totalBytes, keptBytes: 0 };
   const folder = join(parent, `${PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
   return {

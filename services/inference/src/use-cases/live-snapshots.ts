@@ -6,7 +6,7 @@ import type { Fence } from '../db/held-jobs.ts';
 import { removeSnapshot, storeSnapshot } from '../db/live-snapshots.ts';
 import type { LiveSnapshot } from '../domain/pair-snapshots.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
-import { FRESH_MS, LEAST_PAUSE_MS, REMOVED_AFTER_MS } from '../domain/snapshot-times.ts';
+import { FRESH_MS, LEAST_PAUSE_MS } from '../domain/snapshot-times.ts';
 import type { Signals } from '../signals.ts';
 
 export type SnapshotOutcome =
@@ -36,7 +36,8 @@ export interface LiveSnapshotsOptions {
   signals: Pick<Signals, 'snapshots'>;
   /** Makes a JPEG of pixels. */
   encode: (image: RgbImage) => Promise<Buffer>;
-  removedAfterMs?: number;
+  /** A stored frame is removed after so long without a newer one. */
+  removedAfterMs: number;
 }
 
 /**
@@ -71,7 +72,7 @@ export function createLiveSnapshots(options: LiveSnapshotsOptions): LiveSnapshot
 }
 
 function createHolder(
-  { db, signals, encode, removedAfterMs = REMOVED_AFTER_MS }: LiveSnapshotsOptions,
+  { db, signals, encode, removedAfterMs }: LiveSnapshotsOptions,
   job: Fence,
   run: (work: () => Promise<void>) => Promise<void>,
 ) {

@@ -21,7 +21,7 @@ export interface RuleChange {
 
 const MINUTE_S = 60;
 
-export function createRuleChanges(perMinute = RULE_CHANGES_PER_MINUTE): RuleChanges {
+export function createRuleChanges(perMinute: number): RuleChanges {
   const made = new RateLimiterMemory({ points: perMinute, duration: MINUTE_S });
   return {
     of: (subject) => {

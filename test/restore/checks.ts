@@ -54,6 +54,32 @@ export async function noteAll({ copies }: RestoreSystem, objects: string[]): Pro
   );
 }
 
+/** What a service keeps of requests whose objects it stores before they have succeeded. */
+const unfinished: Partial<Record<ServiceName, { reopen: string; left: string }>> = {
+  tasks: {
+    reopen: `update tasks set status = 'admitted', lease_until = 'epoch' where object_key is not null`,
+    left: `select from tasks where status in ('draft', 'admitted', 'undoing')`,
+  },
+  images: {
+    reopen: `with reopened as (delete from image_calls returning task_id)
+             update idempotency_keys set state = 'working', expires_at = null, lease_until = 'epoch'
+              where task_id in (select task_id from reopened)`,
+    left: `select from idempotency_keys where state <> 'done'`,
+  },
+};
+
+/** As if the copy was taken while these requests were in progress: they have succeeded since. */
+export async function reopenAll({ copies }: RestoreSystem, service: ServiceName): Promise<void> {
+  const { reopen } = unfinished[service] ?? {};
+  if (reopen) await copies.query(service, reopen);
+}
+
+/** Resolves when the recovery has rolled back what was in progress in the copy. */
+export async function recovered({ copies }: RestoreSystem, service: ServiceName): Promise<void> {
+  const { left } = unfinished[service] ?? {};
+  if (left) await until(async () => (await copies.query(service, left)).length === 0, { timeoutMs: 120_000 });
+}
+
 export async function missing({ objects }: RestoreSystem, before: string[]): Promise<string[]> {
   const now = new Set(await objects());
   return before.filter((key) => !now.has(key)).map((key) => `${key} is gone`);

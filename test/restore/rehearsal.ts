@@ -1,7 +1,7 @@
 import { until } from '@vision/shared/testing/until';
 import type { ServiceName } from '../../deploy/local/service-environment.ts';
 import { noteInstant, restoreAll } from './all-at-once.ts';
-import { fill, isServed, isSweeper, isTold, missing, noteAll, sweep } from './checks.ts';
+import { fill, isServed, isSweeper, isTold, missing, noteAll, recovered, reopenAll, sweep } from './checks.ts';
 import { ORPHAN_AGE_MS } from './settings.ts';
 import type { RestoreSystem } from './system.ts';
 
@@ -52,7 +52,9 @@ async function drill(system: RestoreSystem, service: ServiceName, copy: string |
   const newest = await copies.take(service, 'newest');
   await copies.restore(service, copy);
   if (service === 'results' && copy !== undefined) await noteAll(system, before);
+  if (copy !== undefined) await reopenAll(system, service);
   await start();
+  await recovered(system, service);
   await sweep(system);
   const found = [
     ...(await isServed()),

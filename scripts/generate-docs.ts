@@ -27,8 +27,8 @@ assertAsyncApi(events);
 
 /**
  * Everything that follows from the code, by path. `--check` writes nothing; it fails when a file is stale, when a
- * document names a file, heading, test, metric, setting or log message that does not exist, or when one uses a phrase
- * that `docs/phrases.ts` lists.
+ * document names a file, heading, test, metric, setting or log message that does not exist, when one uses a phrase that
+ * `docs/phrases.ts` lists, or when the summary of an operation does not begin with a verb of `docs/summaries.ts`.
  */
 const files: Record<string, string> = {
   ...openApi,

@@ -8,6 +8,7 @@ import { faultsOfAllowedCalls } from './allowed-calls.ts';
 import { guideParts } from './guide-parts.ts';
 import { expandGuide, guideFaults } from './guide.ts';
 import { importFrom, serviceNames } from './services.ts';
+import { summaryFaults } from './summaries.ts';
 
 type Presentation = Pick<OpenApiOptions, 'title' | 'description' | 'servers' | 'bearer' | 'tags'>;
 
@@ -100,6 +101,7 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
     if (!named.has(operation))
       report(`packages/contracts/src/public-operations.ts names ${operation}, which no service has`);
   faultsOfAllowedCalls(declared).forEach(report);
+  summaryFaults(definitions).forEach(report);
   const { webhookDocs: webhooks } = (await importFrom(root, 'notify', 'http/webhook-docs.ts')) as {
     webhookDocs: WebhookDoc[];
   };

@@ -94,6 +94,7 @@ describe('gates that read the whole repository', () => {
     beforeAll(() => {
       copy.append('docs/env.md', '\nThis is written by hand.\n');
       copy.append('docs/flow.md', '\nSee `services/quota/src/domain/nowhere.ts`.\nA store that is away.\n');
+      copy.replace('services/quota/src/http/verify.ts', "'Recomputes every", "'Recompute every");
       outcome = gate('docs');
     }, PATIENCE_MS);
 
@@ -107,6 +108,10 @@ describe('gates that read the whole repository', () => {
 
     test('docs fails for a phrase that has a plain one', () => {
       expectRed(outcome, /docs\/flow\.md: "is away": write "is unavailable"/);
+    });
+
+    test('docs fails for a summary that does not begin with a verb in the third person', () => {
+      expectRed(outcome, /verifyLedger: "Recompute every [^]*does not begin with a verb/);
     });
   });
 

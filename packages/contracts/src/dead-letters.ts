@@ -58,7 +58,7 @@ export const shownDeadLetter = deadLetter
 export const replayedDeadLetters = z
   .object({
     replayed: z.int().min(0).describe('Records that were published to their topic again'),
-    is_done: z.boolean().describe('Whether there were no more'),
+    is_done: z.boolean().describe('True if no record is left to replay'),
   })
   .meta({ id: 'ReplayedDeadLetters' });
 

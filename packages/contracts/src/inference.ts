@@ -87,7 +87,7 @@ export const job = z
     behind_since: z
       .string()
       .optional()
-      .describe('Since when a live stream gets fewer frames than its rate; left out while it gets them all'),
+      .describe('Start of the time in which a live stream is below its frame rate; left out while it is not'),
     error: z.string().optional(),
   })
   .meta({ id: 'Job' });

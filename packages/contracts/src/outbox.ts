@@ -13,16 +13,16 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 const place = /^\d{1,16}\/\d{1,18}$/;
 
 export const republishRequest = z.object({
-  from: instant.describe('Events published from then on'),
-  to: instant.describe('and before then'),
-  dry_run: z.boolean().describe('Only count'),
+  from: instant.describe('Start of the period'),
+  to: instant.describe('End of the period, exclusive'),
+  dry_run: z.boolean().describe('True to count the events without publishing them'),
   after: z.string().regex(place).optional().describe('next_cursor of the page before'),
   limit: z.int().min(1).max(5000).default(1000).describe('Events in one call'),
 });
 
 export const republished = z
   .object({
-    events: z.int().min(0).describe('Published again by this call; with dry_run those of the whole time'),
+    events: z.int().min(0).describe('Events that this call published; with `dry_run`, the events of the whole period'),
     by_type: z.record(z.string(), z.int()),
     first_at: z.iso.datetime().optional(),
     last_at: z.iso.datetime().optional(),

@@ -6,7 +6,7 @@ export const dependencyState = z
   .object({
     name: z.string().describe('database, kafka, object_store, redis, or the name of a service'),
     ms: z.int().min(0).describe('Duration of the query, in milliseconds'),
-    fault: z.string().optional().describe('Why it is not as it has to be; left out when all is well'),
+    fault: z.string().optional().describe('Reason why it is not healthy; left out if it is'),
   })
   .meta({ id: 'DependencyState' });
 

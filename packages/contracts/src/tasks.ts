@@ -128,7 +128,7 @@ const backendJob = z
     subject: z.string(),
     status: taskStatus,
     age_s: z.int().describe('Seconds since the creation of the task'),
-    job: job.optional().describe('As the backend tells it now; left out when it does not have it'),
+    job: job.optional().describe('State of the job at the backend now; left out if the backend does not have the job'),
   })
   .meta({ id: 'BackendJob', description: 'A task that has not ended, beside its job at the inference backend' });
 

@@ -4,7 +4,7 @@ import { defineQuestion } from './question.ts';
 /** The API key by which webhook endpoints of a subject were last changed. */
 const webhookKey = z.object({
   subject: z.string(),
-  key_id: z.string().nullable().describe('null when the service that took the request did not say it'),
+  key_id: z.string().nullable().describe('null if the service that accepted the request did not name the key'),
 });
 
 /** Why endpoints are not sent webhooks any more. */

@@ -10,7 +10,7 @@ export function republishOutboxRoute(operation: string, deps: RepublishDeps): Ro
     {
       ...republishOutbox,
       operation,
-      summary: 'Publish again what was published in a time',
+      summary: 'Publishes the events of a period again',
       audience: 'internal',
       responses: { 200: { description: 'One page', schema: republishOutbox.reply } },
     },

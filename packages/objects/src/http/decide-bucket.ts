@@ -13,7 +13,7 @@ export const decideBucketRoute = (
     {
       ...question,
       operation,
-      summary: 'Go on with a restored database, or make it the owner of the bucket',
+      summary: 'Resumes sweeps and retention after a restore, or makes a database the owner of the bucket',
       audience: 'internal',
       responses: { 200: { description: 'The decision, which the next sweep applies', schema: question.reply } },
     },

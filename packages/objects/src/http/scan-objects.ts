@@ -9,7 +9,7 @@ export const scanObjectsRoute = (operation: string, scan: (page: ScanPage) => Pr
     {
       ...question,
       operation,
-      summary: 'Find rows whose object is not in the bucket',
+      summary: 'Finds rows whose object is not in the bucket',
       audience: 'internal',
       responses: { 200: { description: 'One page', schema: question.reply } },
     },

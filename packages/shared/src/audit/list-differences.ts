@@ -25,7 +25,7 @@ export function listDifferencesRoute(
     {
       ...(audience === 'backend' ? listBackendDifferences : listDifferences),
       operation,
-      summary: 'Differences that the audits of this service found',
+      summary: 'Lists differences that the audits of this service found',
       audience,
       responses: { 200: { description: 'Oldest first', schema: listDifferences.reply } },
     },

@@ -11,7 +11,9 @@ export function statusRoute(operation: string, status: StatusReader): Route {
       operation,
       summary: 'Returns the status of this process: dependencies, breakers, outbox, lag',
       audience: 'internal',
-      responses: { 200: { description: 'Also when something is not well', schema: getServiceStatus.reply } },
+      responses: {
+        200: { description: 'Returned also if a dependency is not healthy', schema: getServiceStatus.reply },
+      },
     },
     async () => ({ status: 200, body: await status.read() }),
   );
@@ -23,9 +25,9 @@ export function pingRoute(operation: string, service: string): Route {
     {
       ...ping,
       operation,
-      summary: 'Whether address and key of the caller fit',
+      summary: 'Checks that the address and the key of the caller are right',
       audience: 'internal',
-      responses: { 200: { description: 'They do', schema: ping.reply } },
+      responses: { 200: { description: 'Both are right', schema: ping.reply } },
     },
     async () => ({ status: 200, body: { service } }),
   );

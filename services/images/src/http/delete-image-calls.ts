@@ -8,9 +8,9 @@ export const deleteImageCallsRoute = (deps: Pick<Deps, 'db' | 'logger' | 'settin
     {
       ...question,
       operation: 'deleteImageCalls',
-      summary: 'Remove image calls that their owners have deleted',
+      summary: 'Removes image calls that their owners have deleted',
       audience: 'internal',
-      responses: { 200: { description: 'Calls of which nothing is left', schema: question.reply } },
+      responses: { 200: { description: 'Image calls that are deleted completely', schema: question.reply } },
     },
     async ({ body }) => ({ status: 200, body: { task_ids: await deleteImageCalls(deps, body.task_ids) } }),
   );

@@ -9,9 +9,9 @@ export const getImageCallRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...question,
       operation: 'getImageCall',
-      summary: 'Whether an id names an image call of this subject',
+      summary: 'Returns whether an id names an image call of this subject',
       audience: 'internal',
-      responses: { 200: { description: 'The call as its event tells it', schema: question.reply } },
+      responses: { 200: { description: 'The image call, with the fields of its event', schema: question.reply } },
     },
     async ({ params, caller }) => {
       const call = await getImageCall(deps, { subject: caller.subject, taskId: params.task_id });

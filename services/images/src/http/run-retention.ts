@@ -11,7 +11,7 @@ export const runRetentionRoute = (deps: Deps) =>
     {
       ...question,
       operation: 'runImageRetention',
-      summary: 'Remove pictures, results and keys that have expired now',
+      summary: 'Removes expired images, results and keys now',
       audience: 'internal',
       responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },

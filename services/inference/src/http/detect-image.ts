@@ -33,7 +33,7 @@ export const detectImageRoute = (deps: PictureDeps) =>
       operation: 'detectImage',
       method: 'post',
       path: '/v1/detect',
-      summary: 'Detect objects in one image.',
+      summary: 'Detects objects in one image',
       description: 'JPEG, PNG or WebP by its leading bytes, not by its declared type; the first frame counts.',
       audience: 'backend',
       // Only computes: no caller needs the answer after the deadline.

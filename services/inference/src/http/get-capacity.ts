@@ -9,9 +9,9 @@ export const getCapacityRoute = (deps: Pick<Deps, 'db' | 'settings' | 'sandbox'>
       operation: 'getCapacity',
       method: 'get',
       path: '/v1/capacity',
-      summary: 'How many jobs of each kind could begin now. A backend may do without; then only a submit tells.',
+      summary: 'Returns how many jobs of each kind could begin now (optional)',
       audience: 'backend',
-      responses: { 200: { description: 'The places of all workers.', schema: capacityReply } },
+      responses: { 200: { description: 'Free job slots of all workers.', schema: capacityReply } },
     },
     async () => ({ status: 200, body: await getCapacity(deps) }),
   );

@@ -9,7 +9,7 @@ export const getHealthRoute = (deps: Pick<Deps, 'detectors'>) =>
       operation: 'getHealth',
       method: 'get',
       path: '/v1/health',
-      summary: 'Whether the backend can take work, and which scenes it serves.',
+      summary: 'Returns whether the backend can accept work, and which scenes it serves',
       audience: 'backend',
       authenticated: false,
       responses: {

@@ -10,7 +10,7 @@ export const getJobRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'getJob',
       method: 'get',
       path: '/v1/jobs/{job_id}',
-      summary: 'Read a job.',
+      summary: 'Returns a job',
       audience: 'backend',
       params: z.object({ job_id: z.string() }),
       responses: { 200: { description: 'The job.', schema: job } },

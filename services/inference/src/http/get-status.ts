@@ -10,7 +10,7 @@ export const getStatusRoute = ({ status }: Pick<Deps, 'status'>) =>
       path: backendStatusPath,
       summary: 'Returns the status of this process: database, Kafka, object store. Other backends need not have it.',
       audience: 'backend',
-      responses: { 200: { description: 'Also when something is not well.', schema: serviceStatus } },
+      responses: { 200: { description: 'Returned also if a dependency is not healthy', schema: serviceStatus } },
     },
     async () => ({ status: 200, body: await status.read() }),
   );

@@ -10,7 +10,7 @@ export const listActiveJobsRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'listActiveJobs',
       method: 'get',
       path: activeJobsPath,
-      summary: 'Jobs that have not ended, page by page. A backend may do without.',
+      summary: 'Lists jobs that have not ended, page by page (optional)',
       audience: 'backend',
       query: z.object({
         after: z.uuid().default('00000000-0000-0000-0000-000000000000').describe('next_cursor of the page before'),

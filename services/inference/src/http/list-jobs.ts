@@ -13,7 +13,7 @@ export const listJobsRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'listJobs',
       method: 'get',
       path: '/v1/jobs',
-      summary: 'Read many jobs at once; ids that do not exist are left out.',
+      summary: 'Returns many jobs at once, without ids that do not exist',
       audience: 'backend',
       query: z.object({ ids: z.string().describe('Up to 100 job ids, separated by commas') }),
       responses: { 200: { description: 'The jobs found.', schema: jobList } },

@@ -20,7 +20,7 @@ export const probeStreamRoute = (deps: ProbeStreamDeps) =>
       operation: 'probeStream',
       method: 'post',
       path: streamProbesPath,
-      summary: 'Read a live stream for a moment, without a job.',
+      summary: 'Reads a live stream for a moment, without a job',
       description:
         'Optional: a backend that has it names `stream_probes` in the `features` of its capacity. The frame is ' +
         'answered and never stored or logged. Reading ends after `within_ms` at the latest, and with the client.',

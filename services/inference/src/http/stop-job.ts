@@ -10,7 +10,7 @@ export const stopJobRoute = (deps: Pick<Deps, 'db' | 'wakeWorker'>) =>
       operation: 'stopJob',
       method: 'post',
       path: '/v1/jobs/{job_id}/stop',
-      summary: 'Stop a job. Idempotent; sticks for ids not known yet.',
+      summary: 'Stops a job, also one that is submitted later; idempotent',
       audience: 'backend',
       params: z.object({ job_id: z.string() }),
       responses: {

@@ -13,7 +13,7 @@ export const submitJobRoute = (deps: SubmitJobDeps) =>
       operation: 'submitJob',
       method: 'post',
       path: '/v1/jobs',
-      summary: 'Accept a video job.',
+      summary: 'Accepts a video job',
       audience: 'backend',
       // Parsed here: what does not fit is a refusal of the contract (422), not a 400.
       body: z.unknown(),

@@ -8,9 +8,11 @@ export const endWebhookKeysRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...question,
       operation: 'endWebhookKeys',
-      summary: 'Disable the webhook endpoints of API keys that have ended',
+      summary: 'Disables the webhook endpoints of API keys that have ended',
       audience: 'internal',
-      responses: { 200: { description: 'What was ended', schema: question.reply } },
+      responses: {
+        200: { description: 'Numbers of disabled endpoints and dropped deliveries', schema: question.reply },
+      },
     },
     async ({ body }) => ({ status: 200, body: await endWebhookKeys(deps, body.items) }),
   );

@@ -8,7 +8,7 @@ export const listWebhookKeysRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...question,
       operation: 'listWebhookKeys',
-      summary: 'List the API keys by which webhook endpoints were last changed',
+      summary: 'Lists the API keys by which webhook endpoints were last changed',
       audience: 'internal',
       responses: { 200: { description: 'The keys', schema: question.reply } },
     },

@@ -11,7 +11,7 @@ export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'signals' | 'settings'
     {
       ...question,
       operation: 'runEventRetention',
-      summary: 'Remove expired events now',
+      summary: 'Removes expired events now',
       audience: 'internal',
       responses: {
         200: { description: 'Removed objects and rows', schema: removed },

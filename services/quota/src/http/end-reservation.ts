@@ -8,7 +8,7 @@ export const endReservationRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...question,
       operation: 'endReservation',
-      summary: 'End an open reservation by hand',
+      summary: 'Ends an open reservation by hand',
       audience: 'internal',
       responses: { 200: { description: 'Units that it charges', schema: question.reply } },
     },

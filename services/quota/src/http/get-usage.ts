@@ -31,7 +31,7 @@ export const getSubjectUsageRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...getSubjectUsage,
       operation: 'getSubjectUsage',
-      summary: "Today's usage of a subject against the given limits",
+      summary: "Returns today's usage of a subject, with the given limits",
       audience: 'internal',
       responses: { 200: { description: "Today's usage", schema: getSubjectUsage.reply } },
     },

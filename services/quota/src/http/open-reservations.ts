@@ -8,9 +8,9 @@ export const claimOpenReservationsRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...claim,
       operation: 'claimOpenReservations',
-      summary: 'Open reservations whose turn it is to be compared with what they are held for',
+      summary: 'Claims open reservations that are due to be compared with the tasks or image calls they are held for',
       audience: 'internal',
-      responses: { 200: { description: 'At most `limit`; each comes again later', schema: claim.reply } },
+      responses: { 200: { description: 'At most `limit` reservations; each is due again later', schema: claim.reply } },
     },
     async ({ body }) => ({ status: 200, body: { items: await claimOpenReservations(deps, body) } }),
   );
@@ -22,7 +22,7 @@ export const findOpenReservationsRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'findOpenReservations',
       summary: 'Returns which of these reservations are open',
       audience: 'internal',
-      responses: { 200: { description: 'Those that are', schema: find.reply } },
+      responses: { 200: { description: 'Ids of the open ones', schema: find.reply } },
     },
     async ({ body }) => ({
       status: 200,

@@ -8,7 +8,7 @@ export const refundRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...refundReservation,
       operation: 'refund',
-      summary: 'Give all units of a reservation back to the day they were taken from',
+      summary: 'Refunds all units of a reservation, on the day they were charged to',
       audience: 'internal',
       responses: { 200: { description: 'Final charge of the reservation, in units', schema: refundReservation.reply } },
     },

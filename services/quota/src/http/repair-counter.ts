@@ -8,7 +8,7 @@ export const repairCounterRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...question,
       operation: 'repairCounter',
-      summary: 'Correct a counter from its reservations',
+      summary: 'Corrects a counter from its reservations',
       audience: 'internal',
       responses: { 200: { description: 'Values before and after', schema: question.reply } },
     },

@@ -8,9 +8,9 @@ export const reserveRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...reserveUnits,
       operation: 'reserve',
-      summary: "Take units from the subject's quota of today",
+      summary: "Reserves units of the subject's quota of today",
       description:
-        'Repeatable by id. A key that was used for the other kind and whose reservation was not refunded is a `conflict`.',
+        'A repeat with the same id changes nothing. `conflict`: the key was used for the other kind, without a refund.',
       audience: 'internal',
       responses: { 200: { description: 'Decision of the ledger', schema: reserveUnits.reply } },
     },

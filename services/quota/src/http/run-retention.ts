@@ -9,7 +9,7 @@ export const runRetentionRoute = (deps: Deps) =>
     {
       ...question,
       operation: 'runLedgerRetention',
-      summary: 'Remove reservations older than the retention now',
+      summary: 'Removes reservations older than the retention now',
       audience: 'internal',
       responses: {
         200: {

@@ -8,7 +8,7 @@ export const settleRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...settleReservation,
       operation: 'settle',
-      summary: 'Keep some units of a reservation and give the rest back',
+      summary: 'Charges some units of a reservation and refunds the rest',
       audience: 'internal',
       responses: { 200: { description: 'Final charge of the reservation, in units', schema: settleReservation.reply } },
     },

@@ -8,7 +8,7 @@ export const verifyRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
     {
       ...verifyLedger,
       operation: 'verifyLedger',
-      summary: 'Recompute every counter from the ledger and say where they differ',
+      summary: 'Recomputes every counter from the ledger and lists the differences',
       audience: 'internal',
       responses: { 200: { description: 'Empty `differences` means that all is well', schema: verifyLedger.reply } },
     },

@@ -10,7 +10,7 @@ export const countFramesOfTasksRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'countFramesOfTasks',
       summary: 'Returns the numbers of stored frames of many tasks',
       audience: 'internal',
-      responses: { 200: { description: 'Tasks not heard of are left out', schema: question.reply } },
+      responses: { 200: { description: 'Without unknown tasks', schema: question.reply } },
     },
     async ({ body }) => {
       const stored = await countFramesOfTasks(deps, body.task_ids);

@@ -8,9 +8,9 @@ export const deleteTasksRoute = (deps: Pick<Deps, 'db' | 'logger' | 'loops' | 's
     {
       ...question,
       operation: 'deleteResults',
-      summary: 'Remove the results of tasks that their owners have deleted, and refuse what still arrives of them',
+      summary: 'Removes the results of tasks that their owners have deleted, and refuses later ones',
       audience: 'internal',
-      responses: { 200: { description: 'Tasks of which nothing is left', schema: question.reply } },
+      responses: { 200: { description: 'Tasks whose results are deleted completely', schema: question.reply } },
     },
     async ({ body }) => ({ status: 200, body: { task_ids: await deleteTasks(deps, body.task_ids) } }),
   );

@@ -10,7 +10,7 @@ export const getStoredFramesRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'getStoredFrames',
       summary: 'Returns the number of stored frames of a task, for the service that decides when it has ended',
       audience: 'internal',
-      responses: { 200: { description: '0 for a task not heard of', schema: question.reply } },
+      responses: { 200: { description: '0 for an unknown task', schema: question.reply } },
     },
     async ({ params }) => {
       const { frames, completedAttempt } = await countStoredFrames(deps, params.task_id);

@@ -16,7 +16,7 @@ export const runRetentionRoute = (deps: Deps) =>
     {
       ...question,
       operation: 'runResultRetention',
-      summary: 'Remove results that have expired now',
+      summary: 'Removes expired results now',
       audience: 'internal',
       responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },

@@ -10,7 +10,7 @@ export const findKnownTasksRoute = (deps: Pick<Deps, 'db'>) =>
       operation: 'findKnownTasks',
       summary: 'Finds which of these ids are tasks of any subject',
       audience: 'internal',
-      responses: { 200: { description: 'Those that are', schema: question.reply } },
+      responses: { 200: { description: 'Ids of the tasks among them', schema: question.reply } },
     },
     async ({ body }) => ({ status: 200, body: { task_ids: await findKnownTasks(deps, body.task_ids) } }),
   );

@@ -18,9 +18,9 @@ export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>
     {
       ...getInternalTask,
       operation: 'getInternalTask',
-      summary: 'Owner, kind and thresholds of a task, for other services',
+      summary: 'Returns owner, kind and thresholds of a task, for other services',
       description:
-        'Tasks and image calls of the subject of the token; ids of others and ids that never were take one way.',
+        'Tasks and image calls of the subject of the token. Ids of other subjects are answered as unknown ids.',
       audience: 'internal',
       responses: { 200: { description: 'The task', schema: getInternalTask.reply } },
     },
@@ -35,7 +35,7 @@ export const listInternalTasksRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...listInternalTasks,
       operation: 'listInternalTasks',
-      summary: 'Tasks and image calls of all subjects, for operators',
+      summary: 'Lists tasks and image calls of all subjects, for operators',
       audience: 'internal',
       responses: { 200: { description: 'One page', schema: listInternalTasks.reply } },
     },
@@ -51,7 +51,7 @@ export const stopInternalTaskRoute = (deps: Deps) =>
     {
       ...stopInternalTask,
       operation: 'stopInternalTask',
-      summary: 'Stop a task in the name of an operator',
+      summary: 'Stops a task on behalf of an operator',
       audience: 'internal',
       responses: { 200: { description: 'The task', schema: stopInternalTask.reply } },
       refusalExamples: () => [...taskRefusals(), fail.notStoppable('succeeded')],
@@ -67,7 +67,7 @@ export const verifyTaskRoute = (deps: Deps) =>
     {
       ...verifyInternalTask,
       operation: 'verifyInternalTask',
-      summary: 'Apply what an operator found out about a task whose submission is unknown',
+      summary: 'Records the outcome of an unknown submission, as an operator determined it',
       audience: 'internal',
       responses: { 200: { description: 'The task', schema: verifyInternalTask.reply } },
       refusalExamples: () => [

@@ -10,7 +10,7 @@ export const listJobsOfBackendRoute = (deps: Pick<Deps, 'db' | 'inference'>) =>
     {
       ...listing,
       operation: 'listJobsOfBackend',
-      summary: 'Jobs that have not ended at the backend, each beside its task if tasks knows it',
+      summary: 'Lists jobs that have not ended at the backend, each with its task if tasks knows it',
       audience: 'internal',
       responses: { 200: { description: 'In the order of their ids', schema: listing.reply } },
       refusalExamples: () => [fail.upstreamDown('inference_unreachable')],
@@ -30,7 +30,7 @@ export const stopJobOfBackendRoute = (deps: Pick<Deps, 'db' | 'inference'>) =>
     {
       ...stopping,
       operation: 'stopJobOfBackend',
-      summary: 'Stop a job at the backend that no task stops',
+      summary: 'Stops a job at the backend that no task stops',
       audience: 'internal',
       responses: { 200: { description: 'The job', schema: stopping.reply } },
       refusalExamples: () => [fail.upstreamDown('inference_unreachable')],

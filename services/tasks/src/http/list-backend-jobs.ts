@@ -9,7 +9,7 @@ export const listBackendJobsRoute = (deps: Pick<Deps, 'db' | 'inference'>) =>
     {
       ...question,
       operation: 'listBackendJobs',
-      summary: 'Tasks that have not ended, each beside what the backend says of its job now',
+      summary: 'Lists tasks that have not ended, each with the current state of its job at the backend',
       audience: 'internal',
       responses: { 200: { description: 'Oldest first', schema: question.reply } },
       refusalExamples: () => [fail.upstreamDown('inference_unreachable')],

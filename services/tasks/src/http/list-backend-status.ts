@@ -9,7 +9,7 @@ export const listBackendStatusRoute = ({ backendStatus }: Pick<Deps, 'backendSta
       operation: 'listBackendStatus',
       summary: 'Returns the status of each replica of the inference backend',
       audience: 'internal',
-      responses: { 200: { description: 'Also when none tells', schema: listBackendStatus.reply } },
+      responses: { 200: { description: 'Returned also if no replica answers', schema: listBackendStatus.reply } },
     },
     async () => ({ status: 200, body: { items: await backendStatus.read() } }),
   );

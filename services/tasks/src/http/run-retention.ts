@@ -12,7 +12,7 @@ export const runRetentionRoute = (deps: Deps) =>
     {
       ...question,
       operation: 'runTaskRetention',
-      summary: 'Remove expired tasks and orphaned videos now',
+      summary: 'Removes expired tasks and orphaned videos now',
       audience: 'internal',
       responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },

@@ -12,7 +12,7 @@ const auditEntry = z
     action: z.string(),
     target: z.string(),
     details: z.record(z.string(), z.unknown()),
-    result: z.string().describe('done, refused: <reason>, failed, or pending when the outcome was never learnt'),
+    result: z.string().describe('done, refused: <reason>, failed, or pending if the outcome is unknown'),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -34,7 +34,7 @@ export const listAuditRoute = (deps: Deps): Route =>
       operation: 'listAudit',
       method: 'get',
       path: '/admin/v1/audit',
-      summary: 'Actions of operators, newest first',
+      summary: 'Lists actions of operators, newest first',
       tag: 'Upkeep',
       audience: 'admin',
       query: z.strictObject({

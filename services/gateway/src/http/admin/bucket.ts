@@ -39,7 +39,7 @@ export const scanBucketRoute = (deps: Deps): Route =>
       operation: 'scanBucket',
       method: 'post',
       path: '/admin/v1/bucket/scan',
-      summary: 'Find rows whose object is not in the bucket',
+      summary: 'Finds rows whose object is not in the bucket',
       description: 'One page of rows; nothing is changed. Continue with `next_cursor` until it is empty.',
       tag: 'Upkeep',
       audience: 'admin',

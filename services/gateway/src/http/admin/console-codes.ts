@@ -20,7 +20,7 @@ export const createConsoleCodeRoute = (deps: Deps): Route =>
       operation: 'createConsoleCode',
       method: 'post',
       path: '/admin/v1/console-codes',
-      summary: 'Make a code that signs in to the console once, within a minute',
+      summary: 'Creates a code that signs in to the console once, within a minute',
       description:
         'Only with CONSOLE_ONE_TIME, on the machine of the gateway. The console gets a new key of the subject, which ' +
         'expires after 12 hours.',

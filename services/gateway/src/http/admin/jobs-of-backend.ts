@@ -18,9 +18,9 @@ export const listJobsOfBackendRoute = (deps: Deps): Route =>
       operation: 'listJobsOfBackend',
       method: 'get',
       path: '/admin/v1/backend-jobs',
-      summary: 'Jobs that have not ended at the inference backend, each beside its task if tasks knows it',
+      summary: 'Lists jobs that have not ended at the inference backend, each with its task if tasks knows it',
       description:
-        'After a restore of an older copy of tasks, a job may have no task. It runs on and costs no subject a unit.',
+        'After a restore of an older copy of tasks, a job may have no task. It continues and is charged to no subject.',
       tag: 'Tasks',
       audience: 'admin',
       query: z.strictObject({
@@ -43,8 +43,8 @@ export const stopJobOfBackendRoute = (deps: Deps): Route =>
       operation: 'stopJobOfBackend',
       method: 'post',
       path: '/admin/v1/backend-jobs/{id}/stop',
-      summary: 'Stop a job at the inference backend that no task stops',
-      description: 'Its task is not known or has ended; the job of a task that runs is stopped with the task.',
+      summary: 'Stops a job at the inference backend that no task stops',
+      description: 'The task of the job is unknown or has ended. To stop the job of a running task, stop the task.',
       tag: 'Tasks',
       audience: 'admin',
       headers: operatorHeaders,

@@ -25,7 +25,7 @@ export const republishOutboxRoute = (deps: Deps): Route =>
       operation: 'republishOutbox',
       method: 'post',
       path: '/admin/v1/outbox/republish',
-      summary: 'Publish again what a service published in a time, page by page; or count it',
+      summary: 'Publishes the events of a period again, page by page, or counts them',
       description:
         'For a Kafka that lost its data. Published events are kept for seven days. Consumers know ids and versions, ' +
         'so repeats change nothing.',

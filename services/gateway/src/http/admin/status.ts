@@ -38,7 +38,9 @@ export const readStatusRoute = (deps: Deps): Route =>
         '`fault`. Behind a shared address one of the replicas answers.',
       tag: 'Upkeep',
       audience: 'admin',
-      responses: { 200: { description: 'Also when something is not well', schema: systemStatus, example } },
+      responses: {
+        200: { description: 'Returned also if a dependency is not healthy', schema: systemStatus, example },
+      },
     },
     async ({ signal }) => ({ status: 200, body: await readStatus(deps, signal) }),
   );

@@ -83,7 +83,7 @@ export const verifyQuotaRoute = (deps: Deps): Route =>
       operation: 'verifyQuota',
       method: 'post',
       path: '/admin/v1/quota/verify',
-      summary: 'Recompute every quota counter from the ledger',
+      summary: 'Recomputes every quota counter from the ledger',
       tag: 'Upkeep',
       audience: 'admin',
       responses: {

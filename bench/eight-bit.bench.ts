@@ -69,9 +69,9 @@ async function compare(title: string, images: LabelledImage[], models: Record<Wh
     );
   const [eight, float] = [judge('eight'), judge('float')];
   return [
-    { name: `${title}: processor time of a picture, eight bits`, value: median(tookMs.eight), unit: 'ms' },
+    { name: `${title}: processor time of an image, int8`, value: median(tookMs.eight), unit: 'ms' },
     { name: `${title}: the same, floating point`, value: median(tookMs.float), unit: 'ms' },
-    ...scoresOf(`${title}, eight bits`, eight, objects),
+    ...scoresOf(`${title}, int8`, eight, objects),
     ...scoresOf(`${title}, floating point`, float, objects),
   ];
 }

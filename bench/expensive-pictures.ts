@@ -20,7 +20,7 @@ export async function expensivePictures(): Promise<ExpensivePicture[]> {
   const progressive = (await blocks(7_000)).jpeg({ progressive: true });
   const lossless = (await blocks(4_700)).webp({ lossless: true, effort: 0 });
   return [
-    { name: 'just within the processor time of a picture', type: 'image/png', bytes: await interlacedPng(5000, 16) },
+    { name: 'just within the processor time of an image', type: 'image/png', bytes: await interlacedPng(5000, 16) },
     { name: 'beyond it', type: 'image/png', bytes: await interlacedPng(7000, 16) },
     { name: 'progressive JPEG', type: 'image/jpeg', bytes: await bytesOf(progressive) },
     { name: 'lossless WebP', type: 'image/webp', bytes: await bytesOf(lossless) },

@@ -80,9 +80,9 @@ async function floods(street: Picture): Promise<Flood[]> {
   const expensive = await expensivePictures();
   const everything = [Array.from({ length: 10 }, () => street), ordinary, ...expensive.slice(0, 2).map((one) => [one])];
   return [
-    { name: 'ordinary pictures, ten a call', tenants: [Array.from({ length: 10 }, () => street)] },
-    { name: 'ordinary pictures, one a call', tenants: [[street]] },
-    { name: 'the most expensive ordinary pictures', tenants: [ordinary] },
+    { name: 'ordinary images, ten a call', tenants: [Array.from({ length: 10 }, () => street)] },
+    { name: 'ordinary images, one a call', tenants: [[street]] },
+    { name: 'the most expensive ordinary images', tenants: [ordinary] },
     ...expensive.map((picture) => ({ name: picture.name, tenants: [[picture]] })),
     // Measured: 3.70. Each tenant more takes its share of both cores.
     { name: 'four tenants with all of these', tenants: everything, floor: 4.5 },
@@ -95,7 +95,7 @@ const tenant = () => Caller.create({ images_per_day: 1_000_000, image_calls: CAL
 async function phase(what: string, work: () => Promise<number[]>): Promise<number[]> {
   const taken = await work();
   const [p50, p95] = [median(taken), quantile(taken, 0.95)].map((ms) => ms.toFixed(0));
-  process.stdout.write(`  ${what}: p50 ${p50} ms, p95 ${p95} ms, ${taken.length} pictures\n`);
+  process.stdout.write(`  ${what}: p50 ${p50} ms, p95 ${p95} ms, ${taken.length} images\n`);
   return taken;
 }
 

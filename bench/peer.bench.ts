@@ -21,9 +21,9 @@ const ROUNDS = 8;
 
 /** Clients at once, images in each of their calls, calls of each in a round. Measured: 0.89, 0.70, 0.78. */
 const loads = [
-  { what: 'one client, one picture a call', clients: 1, pictures: 1, calls: 40, floor: 0.75 },
-  { what: 'four clients, one picture a call', clients: 4, pictures: 1, calls: 20, floor: 0.58 },
-  { what: 'two clients, ten pictures a call', clients: 2, pictures: 10, calls: 3, floor: 0.65 },
+  { what: 'one client, one image a call', clients: 1, pictures: 1, calls: 40, floor: 0.75 },
+  { what: 'four clients, one image a call', clients: 4, pictures: 1, calls: 20, floor: 0.58 },
+  { what: 'two clients, ten images a call', clients: 2, pictures: 10, calls: 3, floor: 0.65 },
 ] as const;
 
 /**

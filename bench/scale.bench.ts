@@ -115,8 +115,8 @@ function figuresOf({ tasks, transactions, rowVersions, questions, cpuMs, endsMs 
     { name: `${of} row versions per task and minute`, value: rowVersions, unit: '' },
     { name: `${of} requests to the backend per task and minute`, value: questions, unit: '' },
     { name: `${of} processor time of tasks per task and minute`, value: cpuMs, unit: 'ms' },
-    { name: `${of} end mark to the end of the task, p50`, value: quantile(endsMs, 0.5), unit: 'ms' },
-    { name: `${of} end mark to the end of the task, p99`, value: quantile(endsMs, 0.99), unit: 'ms' },
+    { name: `${of} end-of-stream marker to the end of the task, p50`, value: quantile(endsMs, 0.5), unit: 'ms' },
+    { name: `${of} end-of-stream marker to the end of the task, p99`, value: quantile(endsMs, 0.99), unit: 'ms' },
   ];
 }
 

@@ -35,10 +35,10 @@ export async function run(): Promise<{ figures: Figure[] }> {
   return {
     figures: [
       ...programs.map((program) => memory(`${program}, at rest`, idle, program)),
-      ...services.map((program) => memory(`${program}, pictures from ${LANES} clients`, pictures, program)),
+      ...services.map((program) => memory(`${program}, images from ${LANES} clients`, pictures, program)),
       ...services.map((program) => memory(`${program}, ${STREAMS} streams`, streams.use, program)),
       ...programs.map((program) => restingCpu(program, idle)),
-      ...programs.map((program) => cpu(`${program}, per picture`, { program, idle, busy: pictures, times: PICTURES })),
+      ...programs.map((program) => cpu(`${program}, per image`, { program, idle, busy: pictures, times: PICTURES })),
       ...programs.map((program) =>
         cpu(`${program}, per frame`, { program, idle, busy: streams.use, times: streams.frames }),
       ),

@@ -45,7 +45,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
   if (sink.bytes() === 0) throw new Error('nothing was exported');
   return {
     figures: [
-      ratio('pictures a second, exporting over not', rates.on.pictures, rates.off.pictures),
+      ratio('images a second, exporting over not', rates.on.pictures, rates.off.pictures),
       // Few short videos: runs lie a tenth apart.
       { ...ratio('frames a second, exporting over not', rates.on.frames, rates.off.frames), floor: atLeast(0.85) },
       { name: 'exported', value: sink.bytes() / (TURNS.length / 2) / 1024 / 1024, unit: 'MiB a turn' },

@@ -15,9 +15,9 @@ const ROUNDS = 6;
 
 /** Clients at once, pictures in each of their calls, calls of each in a round. */
 const loads = [
-  { what: 'one client, one picture a call', clients: 1, pictures: 1, calls: 25 },
-  { what: 'four clients, one picture a call', clients: 4, pictures: 1, calls: 12 },
-  { what: 'two clients, ten pictures a call', clients: 2, pictures: 10, calls: 2 },
+  { what: 'one client, one image a call', clients: 1, pictures: 1, calls: 25 },
+  { what: 'four clients, one image a call', clients: 4, pictures: 1, calls: 12 },
+  { what: 'two clients, ten images a call', clients: 2, pictures: 10, calls: 2 },
 ] as const;
 
 /**

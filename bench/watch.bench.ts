@@ -83,7 +83,7 @@ async function foldFigures(db: Knex): Promise<Figure[]> {
     { name: `storing a frame of ${OBJECTS} objects, processor time`, value: storing, unit: 'µs' },
     { name: 'folding it into tracks and minutes', value: folding, unit: 'µs', target: atMost(13) },
     { name: 'folding over storing', value: folding / storing, unit: 'ratio', floor: atMost(1.2) },
-    { name: `a fold of ${YOUNG} young frames of a stream`, value: median(young.slice(WARM_UP)) / 1000, unit: 'ms' },
+    { name: `a fold of ${YOUNG} hot frames of a stream`, value: median(young.slice(WARM_UP)) / 1000, unit: 'ms' },
   ];
 }
 

@@ -155,7 +155,7 @@ function fuzzSection({ record, minutes, parsers, apis }: FuzzRun): string[] {
     '| --- | --- | --- | --- |',
     ...parsers.map(
       ({ target, inputs, edges, edgesHit, findings }) =>
-        `| ${cell(target)} | ${inputs} | ${edgesHit} of ${edges} | ${findings} |`,
+        `| \`${target}\` | ${inputs} | ${edgesHit} of ${edges} | ${findings} |`,
     ),
     '',
     '| API | operations | requests | 5xx | answers not as documented | inner hits |',

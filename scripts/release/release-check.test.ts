@@ -161,5 +161,5 @@ test('the page keeps results and names suites that have not run', () => {
   };
   const text = releasePage([good, bad], new Map([['bad', result]]));
   expect(readResults(text)).toEqual(new Map([['bad', result]]));
-  expect(text).toContain('| good | not run |');
+  expect(text).toContain('| `good` | not run |');
 });

@@ -17,9 +17,16 @@ export interface Result {
 export function releasePage(suites: readonly Suite[], results: ReadonlyMap<string, Result>): string {
   const rows = suites.map(({ name, limitMinutes }) => {
     const result = results.get(name);
-    if (!result) return `| ${name} | not run | | | | ${limitMinutes} min | |`;
+    if (!result) return `| \`${name}\` | not run | | | | ${limitMinutes} min | |`;
     const { commit, endedAt, seconds, passed, reason } = result;
-    const cells = [name, passed ? 'passed' : 'failed', `\`${commit}\``, endedAt, `${seconds} s`, `${limitMinutes} min`];
+    const cells = [
+      `\`${name}\``,
+      passed ? 'passed' : 'failed',
+      `\`${commit}\``,
+      endedAt,
+      `${seconds} s`,
+      `${limitMinutes} min`,
+    ];
     return `| ${[...cells, cell(reason)].join(' | ')} |`;
   });
   return [
@@ -39,7 +46,7 @@ export function releasePage(suites: readonly Suite[], results: ReadonlyMap<strin
 /** The rows of suites that have run. */
 export function readResults(page: string): Map<string, Result> {
   const row =
-    /^\| ([\w-]+) +\| (passed|failed) +\| `([0-9a-f]+)` +\| (\d{4}-\d\d-\d\d \d\d:\d\d) +\| (\d+) s +\| \d+ min +\| (.*?) *\|$/gm;
+    /^\| `([\w-]+)` +\| (passed|failed) +\| `([0-9a-f]+)` +\| (\d{4}-\d\d-\d\d \d\d:\d\d) +\| (\d+) s +\| \d+ min +\| (.*?) *\|$/gm;
   const results = [...page.matchAll(row)].map(
     ([, suite = '', word, commit = '', endedAt = '', seconds = '', reason = '']): Result => ({
       suite,

@@ -61,7 +61,7 @@ async function checkTold(
     return differences.filter((name) => !told.has(name));
   });
   await stopJobsOfNobody(state);
-  const says = `What a failover that lost commits leaves different is told by the audits (${seen.size} differences)`;
+  const says = `What a failover that lost commits leaves different is reported by the audits (${seen.size} differences)`;
   return { id: 'told', says, breaches };
 }
 

@@ -32,7 +32,7 @@ it starts the whole system with short limits, breaks one part after the other, a
 services exported by OTLP. \`make why\` fails when the spans name another upstream, word or limit than the one that was
 broken. [Operations](operations.md#traces) explains the words.
 
-One line is one span: who did what, when it ran, how long it took, what became of it. \`<==\` marks the answer: the deepest
+One line is one span: who did what, when it ran, how long it took, and its outcome. \`<==\` marks the answer: the deepest
 call that failed. What went on after the answer is left out, and neighbours that went well and quickly share a line.
 
 `;

@@ -73,7 +73,7 @@ const LIST = '/v1/vision/tasks?limit=1';
 
 export const issuedCursors: AttackGroup = {
   title: 'Cursors that were issued for something else',
-  wanted: 'what another task or tenant has, or a place that nobody was given',
+  wanted: 'data of another task or tenant, or a cursor that the service did not issue',
   withinMs: 180_000,
   atOnce: 2,
   isPatient: true,

@@ -89,7 +89,7 @@ export const forms: AttackGroup = {
       ]),
       charged: 1,
     },
-    row('an end in the middle of a picture', MALFORMED, (picture) => file(picture.subarray(0, 4_000)).slice(0, 2)),
+    row('an end in the middle of an image', MALFORMED, (picture) => file(picture.subarray(0, 4_000)).slice(0, 2)),
     row(
       'less than its length, and a client that leaves',
       invalid('request_malformed'),
@@ -117,9 +117,9 @@ export const forms: AttackGroup = {
       ...file(picture),
       END,
     ]),
-    row('a picture that is a value', UNKNOWN, (picture) => [...part('form-data; name="files"', picture), END]),
+    row('an image that is a value', UNKNOWN, (picture) => [...part('form-data; name="files"', picture), END]),
     row('a part without a name', UNKNOWN, (picture) => [...part('form-data', 'x'), ...file(picture), END]),
-    row('eleven pictures', invalid('image_count_out_of_range'), (picture) => [
+    row('eleven images', invalid('image_count_out_of_range'), (picture) => [
       ...Array.from({ length: 11 }, () => file(picture)).flat(),
       END,
     ]),

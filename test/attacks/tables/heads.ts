@@ -21,7 +21,7 @@ const framing = (name: string, expected: string, headers: string[], body: string
 
 export const smuggling: AttackGroup = {
   title: 'Requests that two readers take for different ones',
-  wanted: 'a second request behind a proxy, in the name of somebody else',
+  wanted: 'a second request behind a proxy, in the name of another caller',
   withinMs: 10_000,
   atOnce: 8,
   attacks: [
@@ -58,7 +58,7 @@ export const smuggling: AttackGroup = {
       ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
       `0\r\n\r\n${SMUGGLED}`,
     ),
-    framing('a coding nobody knows', MALFORMED, ['Transfer-Encoding: xchunked'], `0\r\n\r\n${SMUGGLED}`),
+    framing('an unknown coding', MALFORMED, ['Transfer-Encoding: xchunked'], `0\r\n\r\n${SMUGGLED}`),
     framing('chunks in quotes', MALFORMED, ['Transfer-Encoding: "chunked"'], `0\r\n\r\n${SMUGGLED}`),
     framing('chunks behind a tab', MALFORMED, ['Transfer-Encoding:\tchunked, identity'], `0\r\n\r\n${SMUGGLED}`),
     framing(
@@ -123,7 +123,7 @@ export const smuggling: AttackGroup = {
     row('another protocol from here on', '200', (own) =>
       rawRequest(LIST, [...own, 'Connection: upgrade, close', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']),
     ),
-    row('an expectation nobody knows', invalid('expectation_unknown'), (own) =>
+    row('an unknown expectation', invalid('expectation_unknown'), (own) =>
       rawRequest(LIST, [...own, 'Expect: 200-ok', last]),
     ),
     row('a head of 17 KiB', MALFORMED, (own) => rawRequest(LIST, [...own, `X-A: ${'a'.repeat(17_000)}`, last])),

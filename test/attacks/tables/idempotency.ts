@@ -28,7 +28,7 @@ const picture = async (...more: ReturnType<typeof scene>[]) => form(jpeg(await e
 
 export const idempotency: AttackGroup = {
   title: 'Idempotency keys',
-  wanted: 'work that is not charged, or the result of somebody else',
+  wanted: 'work that is not charged, or the result of another caller',
   withinMs: 30_000,
   atOnce: 4,
   attacks: [
@@ -68,7 +68,7 @@ export const idempotency: AttackGroup = {
       },
     },
     {
-      name: 'the key of one call for another picture, scene and kind',
+      name: 'the key of one call for another image, scene and kind',
       expected: `201, ${REUSED}, ${REUSED}, ${REUSED}`,
       charged: 1,
       attempt: async (target) => {
@@ -110,7 +110,7 @@ export const idempotency: AttackGroup = {
       },
     },
     {
-      name: '20 calls at once for the last 4 pictures',
+      name: '20 calls at once for the last 4 images',
       expected: '4 × 201, 16 × 429 OP-QUOTA-DAILY-EXHAUSTED daily_quota_exhausted',
       charged: 4,
       attempt: async (target) => {

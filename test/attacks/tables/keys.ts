@@ -46,7 +46,7 @@ export const keys: AttackGroup = {
     presented('SQL', NO_KEY, () => [`Authorization: Bearer ' or '1'='1`]),
     presented('bytes beyond ASCII', NO_KEY, (key) => [`Authorization: Bearer ${key}\xff\xfe`]),
     presented('the token of the admin API', NO_KEY, () => [`Authorization: Bearer ${system.adminToken}`]),
-    presented('a token between services that nobody signed', NO_KEY, () => [`Authorization: Bearer ${unsigned()}`]),
+    presented('an unsigned token between services', NO_KEY, () => [`Authorization: Bearer ${unsigned()}`]),
     ...(['POST /v1/vision/tasks', 'POST /v1/vision/video-tasks', 'POST /v1/vision/image-detections'] as const).map(
       (line): Attack => ({
         name: `${line} with a key that may only read`,

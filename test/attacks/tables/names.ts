@@ -73,7 +73,7 @@ export const nameAttacks: AttackGroup = {
       },
     },
     {
-      name: 'eight names that nobody answers for, to hold up an honest one',
+      name: 'eight names without an answer, to hold up an honest one',
       expected: `${UNREACHABLE}; meanwhile 201`,
       charged: 1,
       attempt: async (target) => {

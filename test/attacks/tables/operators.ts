@@ -29,7 +29,7 @@ export const operators: AttackGroup = {
     row('limits below nothing', BAD, 'PUT', limitsOf('a'), { images_per_day: -1 }),
     row('limits beyond counting', BAD, 'PUT', limitsOf('a'), { images_per_day: 1e300 }),
     row('limits that are half', BAD, 'PUT', limitsOf('a'), { images_per_day: 0.5 }),
-    row('limits nobody knows', invalid('unknown_field'), 'PUT', limitsOf('a'), { everything: 1 }),
+    row('unknown limits', invalid('unknown_field'), 'PUT', limitsOf('a'), { everything: 1 }),
     row('a key that is not there', NOT_FOUND, 'DELETE', `${KEYS}/0000000000000000`),
     row('a key with dots', NOT_FOUND, 'DELETE', `${KEYS}/%2e%2e%2fsubjects`),
     row('a key with SQL', NOT_FOUND, 'DELETE', `${KEYS}/${encodeURIComponent("' or 1=1 --")}`),
@@ -48,7 +48,7 @@ export const operators: AttackGroup = {
       'GET',
       `${KEYS}?subject=${encodeURIComponent('%')}`,
     ),
-    row('a parameter nobody knows', invalid('unknown_field'), 'GET', `${KEYS}?all=1`),
+    row('an unknown parameter', invalid('unknown_field'), 'GET', `${KEYS}?all=1`),
     row('an audit of a billion lines', invalid('query_invalid'), 'GET', '/admin/v1/audit?limit=1000000000'),
     {
       name: 'a key that was revoked, rotated',

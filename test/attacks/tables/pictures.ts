@@ -72,7 +72,7 @@ async function declared(width: number, height: number): Promise<Buffer> {
 const SIDE = 1_000;
 
 export const pictures: AttackGroup = {
-  title: 'Hostile pictures',
+  title: 'Hostile images',
   wanted: 'the processor or the memory of all, a loader for another format, or a fault of the decoder',
   withinMs: 25_000,
   atOnce: 4,
@@ -136,13 +136,13 @@ export const pictures: AttackGroup = {
     row('a GIF', NO_PICTURE, () => strangers['gif'] ?? Buffer.of()),
     row('a PDF', NO_PICTURE, () => Buffer.from('%PDF-1.7 0000000000000')),
     row('nothing', NO_PICTURE, () => Buffer.of()),
-    row('a picture that is declared as a page', NO_PICTURE, () => street, { type: 'text/html' }),
+    row('an image that is declared as a page', NO_PICTURE, () => street, { type: 'text/html' }),
     row('a file name with a path', FINE, () => street, { filename: '../../../../etc/passwd' }),
     row('8 MiB and a byte', invalid('image_too_large'), () =>
       Buffer.concat([street, Buffer.alloc(8 * 1024 * 1024 + 1 - street.length)]),
     ),
     {
-      name: 'ten expensive pictures at once, beside an honest one',
+      name: 'ten expensive images at once, beside an honest one',
       expected: `${FINE}; the others ${REFUSED}`,
       charged: 1,
       withinMs: 40_000,

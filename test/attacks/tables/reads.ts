@@ -343,7 +343,7 @@ export const tenants: AttackGroup = {
       },
     },
     {
-      name: 'the list of tasks of somebody without any',
+      name: 'the list of tasks of a subject without any',
       expected: '0 tasks',
       attempt: async (target) => {
         await victim(target);

@@ -42,7 +42,7 @@ interface Try {
 const tries: Try[] = [
   { name: 'no token', expected: MISSING, token: () => undefined },
   { name: 'an API key', token: (_target, key) => key },
-  { name: 'a token that nobody signed', token: () => unsigned() },
+  { name: 'an unsigned token', token: () => unsigned() },
   { name: "a token of the attacker's own key", token: ({ service, caller }) => ofAnOwnKey(caller, service) },
   {
     name: 'a token for another service',

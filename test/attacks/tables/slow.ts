@@ -49,7 +49,7 @@ export const slow: AttackGroup = {
   isPatient: true,
   attacks: [
     drips('40 heads that drip', '127.99.0.1', 40, () => 'GET /v1/vision/tasks HTTP/1.1\r\nHost: x\r\nX-A: '),
-    drips('one upload of a picture that drips', '127.99.0.2', 1, (key) =>
+    drips('one upload of an image that drips', '127.99.0.2', 1, (key) =>
       upload(key, 'POST /v1/vision/image-detections HTTP/1.1'),
     ),
     drips('one upload of a video that drips', '127.99.0.3', 1, (key) =>

@@ -67,7 +67,7 @@ export const videos: AttackGroup = {
       Buffer.from('RIFF\0\0\0\0AVI GAB2#EXTM3U\nfile:///etc/passwd\n'),
     ),
     row('a Matroska file', UNSUPPORTED, () => Buffer.from('1a45dfa3934282886d6174726f736b61', 'hex')),
-    row('a picture in HEIF', UNSUPPORTED, () =>
+    row('an image in HEIF', UNSUPPORTED, () =>
       Buffer.concat([box('ftyp', Buffer.from('heic'), words(0), Buffer.from('mif1')), box('mdat')]),
     ),
     row('nothing', UNSUPPORTED, () => Buffer.of()),

@@ -79,7 +79,7 @@ const bombs: Attack[] = [
 const MOST_GROWTH_MIB = 256;
 
 const unreadDownloads: Attack = {
-  name: '200 downloads of 40 MiB that nobody reads',
+  name: '200 downloads of 40 MiB that no client reads',
   expected: 'gateway and tasks grew by less than 256 MiB',
   charged: 1,
   attempt: async (target) => {
@@ -138,7 +138,7 @@ const endedLink: Attack = {
 };
 
 const negativeTimes: Attack = {
-  name: 'a negative time of a stream, whatever is asked of it',
+  name: 'a negative time of a stream, in every query',
   expected: invalid('query_invalid'),
   charged: 1,
   attempt: async (target) => {

@@ -6,7 +6,7 @@ import type { Invariant } from './invariant.ts';
 export const auditInvariants: Invariant[] = [
   {
     id: 'audits',
-    says: 'The audits have looked at everything and tell of no difference, and there is none',
+    says: 'The audits have checked everything and report no difference, and there is none',
     check: auditBreaches,
   },
 ];

@@ -48,7 +48,7 @@ export const invariants: Invariant[] = [
   ...stopInvariants,
   {
     id: 'I1',
-    says: 'One key names one task, whatever answers its repeats got',
+    says: 'One key names one task, also when repeats got other answers',
     check: ({ workload }) =>
       workload.creates.flatMap(({ key, answers }) => {
         const ids = new Set(

@@ -94,7 +94,7 @@ export async function tellStops(state: State): Promise<string> {
 export const stopInvariants: Invariant[] = [
   {
     id: 'stops',
-    says: 'No stop takes longer than 10 s while its backend answers, whatever other process hangs',
+    says: 'No stop takes longer than 10 s while its backend answers, even if other processes hang',
     check: async (state: State) => {
       const slow = (await stopsOf(state)).filter(({ tookMs, isExcused }) => tookMs > LIMIT_MS && !isExcused);
       return Promise.all(slow.map((stop) => describeStop(state, stop)));

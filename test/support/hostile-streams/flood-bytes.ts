@@ -32,7 +32,7 @@ const configuration = (set: Buffer) => {
 export const RTSP_FLOODS: Record<string, Buffer> = {
   'RTSP packets without content': repeated(0x24, 2, 0, 0),
   'RTSP packets of one parameter set': rtp(1024, Buffer.concat([Buffer.from([0x18, 0, 4]), parameterSet])),
-  'RTSP pictures of two bytes': rtp(1024, Buffer.from([0x41, 0x9a])),
+  'RTSP frames of two bytes': rtp(1024, Buffer.from([0x41, 0x9a])),
 };
 
 export const RTMP_FLOODS: Record<string, Buffer> = {
@@ -40,7 +40,7 @@ export const RTMP_FLOODS: Record<string, Buffer> = {
   'RTMP video of one byte': times(1024, () => video(Buffer.of(0x27))),
   'RTMP configurations of empty units': times(128, () => video(configuration(Buffer.of()))),
   'RTMP configurations of one set': times(64, () => video(configuration(parameterSet))),
-  'RTMP pictures of one-byte units': video(Buffer.from([0x27, 1, 0, 0, 0]), repeated(0, 0, 0, 1, 0x41)),
+  'RTMP frames of one-byte units': video(Buffer.from([0x27, 1, 0, 0, 0]), repeated(0, 0, 0, 1, 0x41)),
 };
 
 const nullPacket = Buffer.alloc(188, 0xff);

@@ -12,8 +12,8 @@ const detect = async (caller: Caller, code: string) =>
 export const pictures: readonly Scenario[] = [
   {
     name: 'model-server',
-    title: 'A model server is late with a picture',
-    broken: 'The model server of the scene (as Triton: Open Inference Protocol) takes the picture and does not answer.',
+    title: 'A model server is late with an image',
+    broken: 'The model server of the scene (as Triton: Open Inference Protocol) takes the image and does not answer.',
     expected: { service: 'inference', upstream: 'triton', outcome: 'headers_timeout', limitMs: limits.modelMs },
     run: (_system, caller) => detect(caller, SERVED_SCENE),
   },

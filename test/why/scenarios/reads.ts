@@ -14,7 +14,7 @@ export const reads: readonly Scenario[] = [
   {
     name: 'pool',
     title: 'The connections to the database are used up',
-    broken: `Somebody holds a table of quota; ${READERS} reads wait for it with all ${QUOTA_POOL} connections. One more comes.`,
+    broken: `Another session holds a table of quota; ${READERS} reads wait for it with all ${QUOTA_POOL} connections. One more comes.`,
     expected: { service: 'quota', upstream: 'postgres', outcome: 'pool_timeout', limitMs: limits.poolMs },
     run: (system, caller) =>
       whileLocked(system, async (waiting) => {

@@ -74,11 +74,7 @@ export const inPlaceOfPlaying: [string, string, (at: Elsewhere) => RtmpScript][]
     (at) => ({ play: (v) => v.say('onStatus', 0, null, refused({}).set('ex', info({ redirect: at.url }))) }),
   ],
   ['another codec', 'codec_unsupported', () => ({ play: (v) => v.send(MESSAGE.video, Buffer.from([0x12, 0, 0, 0])) })],
-  [
-    'a picture that is cut off',
-    'unreadable',
-    () => ({ play: (v) => v.send(MESSAGE.video, Buffer.from([0x17, 0, 0])) }),
-  ],
+  ['a frame that is cut off', 'unreadable', () => ({ play: (v) => v.send(MESSAGE.video, Buffer.from([0x17, 0, 0])) })],
   [
     'an aggregate that leads beyond its end',
     'unreadable',

@@ -179,7 +179,7 @@ export const whilePlaying: [string, string, (at: Elsewhere) => (cseq: string) =>
     'redirect_refused',
     (at) => () => `REDIRECT ${at.url} RTSP/1.0\r\nCSeq: 1\r\nLocation: ${at.url}\r\n\r\n`,
   ],
-  ['a redirect that nobody asked for', 'redirect_refused', (at) => () => found(at, '99', '\r\n')],
+  ['an unexpected redirect', 'redirect_refused', (at) => () => found(at, '99', '\r\n')],
   ['a smuggled answer', 'unreadable', (at) => (cseq) => `RTSP/1.0 200 OK\r\nCSeq: ${cseq}\n\n${found(at, cseq, '\n')}`],
   ['bytes of nothing', 'unreadable', () => () => '\x01\x02\x03\x04'],
   ['a packet that is no RTP', 'unreadable', () => () => '$\x00\x00\x04\x01\x02\x03\x04'],

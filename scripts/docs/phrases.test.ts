@@ -12,6 +12,7 @@ test('names on a wire, code, links and cited messages keep their words', () => {
     'visionctl calibrate --pictures folder',
     '```',
     'The wall clock.',
+    '| tasks: frozen past its lease at tasks.undo.refunded | 2 |',
   ];
   expect(oldPhrasesIn(text.join('\n'), 'a.md')).toEqual([]);
 });
@@ -27,4 +28,17 @@ test('of code the messages of the log count, of a Makefile its help', () => {
   expect(oldPhrasesIn('walls: pictures ## decoders behind a wall\n', 'Makefile')).toEqual([
     'Makefile: "wall": write "sandbox"',
   ]);
+});
+
+test('of the changelog the part that is not released counts', () => {
+  const changelog = '# Changelog\n\n## Unreleased\n\n- A store that is away.\n\n## 0.3.0\n\n- A picture.\n';
+  expect(oldPhrasesIn(changelog, 'CHANGELOG.md')).toEqual(['CHANGELOG.md: "is away": write "is unavailable"']);
+  expect(oldPhrasesIn('# Changelog\n\n## 0.3.0\n\n- A picture.\n', 'CHANGELOG.md')).toEqual([]);
+});
+
+test('only labelled photographs are pictures, and only where they are explained', () => {
+  expect(oldPhrasesIn('Label some pictures of a store that is away.', 'docs/accuracy.md')).toEqual([
+    'docs/accuracy.md: "is away": write "is unavailable"',
+  ]);
+  expect(oldPhrasesIn('Some pictures.', 'docs/sizing.md')).toHaveLength(1);
 });

@@ -15,6 +15,6 @@ test.each<[string | string[] | undefined, number]>([
   ['1e1', 0],
   ['3, 4', 0],
   [['3', '4'], 0],
-])('the header %j tells of %d refused pictures', (header, refused) => {
+])('the header %j reports %d refused images', (header, refused) => {
   expect(refusedPicturesOf(header)).toBe(refused);
 });

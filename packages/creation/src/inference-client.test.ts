@@ -133,7 +133,7 @@ test('an image the backend cannot decode is the fault of the image and does not 
   client.assertAccepting('detect');
 });
 
-test('a backend without a place for a picture fails the image and does not open the breaker', async () => {
+test('a backend without capacity for an image fails the image and does not open the breaker', async () => {
   const client = await clientTo(json(503, { reason: 'saturated' }));
   for (let index = 0; index < 20; index += 1) {
     await expect(client.detect(image)).rejects.toMatchObject({ code: 'OP-TASK-UPSTREAM-DOWN' });

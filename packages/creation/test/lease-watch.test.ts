@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('leases are taken over while signs of life come, and after a gap in them not for one lease', async () => {
+test('leases are taken over while heartbeats come, and after a gap in them not for one lease', async () => {
   const { db } = database;
   const mayTakeOver = async () => {
     const { rows } = await db.raw<{ rows: { allowed: boolean }[] }>('select may_take_over() as allowed');
@@ -52,7 +52,7 @@ test('leases are taken over while signs of life come, and after a gap in them no
   expect(await isGap()).toBe(true);
 });
 
-test('a sign of life wakes those for whom there is work, and nobody else', async () => {
+test('a heartbeat wakes the processes that have work, and no others', async () => {
   const { db } = database;
   await db('things').insert({ id: 'work', n: 1 });
   const woken = { some: 0, none: 0 };

@@ -57,7 +57,7 @@ test('both are recorded although what hands the records over runs in no trace', 
   );
 });
 
-test('a batch of records that nobody recorded is in no trace', async () => {
+test('a batch of records without a trace is in no trace', async () => {
   let isHandled = false;
   await inBatchSpan(received, [record(), record(sentIn('c', '00'))], async () => {
     isHandled = true;

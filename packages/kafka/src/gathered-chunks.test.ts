@@ -64,7 +64,7 @@ test('a part of a partition that is behind waits for no others, and takes along 
 test.each([
   ['comes to nothing', () => Promise.resolve(false)],
   ['fails', () => Promise.reject(new Error('away'))],
-])('when the transaction of many %s, each goes alone and is told of its own end', async (_how, answer) => {
+])('when the transaction of many %s, each goes alone and gets its own end', async (_how, answer) => {
   const { pass, alone, answers } = world();
   answers(answer);
   expect(await Promise.all([pass(part(0)), pass(part(1))])).toEqual(['sought', 'sought']);

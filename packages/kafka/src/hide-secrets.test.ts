@@ -27,7 +27,7 @@ test.each([
   expect(shown({ text })).toEqual({ text: expected });
 });
 
-test('text that is no JSON is looked at too, also where it was cut off', () => {
+test('text that is no JSON is masked too, also where it was cut off', () => {
   expect(hideSecrets('{"password": "geheim", "a": rtsp://u:p@h/x')).toBe('{"password": "***", "a": rtsp://h/***');
   expect(hideSecrets('{"a": 1, "api_key": "abc')).toBe('{"a": 1, "api_key": "***"');
   expect(hideSecrets('broken')).toBe('broken');

@@ -32,7 +32,7 @@ test('offsets of several partitions are committed together, the last of each', a
   ]);
 });
 
-test('a stop commits what is noted, and whatever is handled until the end', async () => {
+test('a stop commits what is noted, and everything that is handled until the end', async () => {
   const { consumer, committed } = recordingConsumer();
   const commits = gatherCommits(consumer, logger);
   commits.note('a', 0, 5n);
@@ -41,7 +41,7 @@ test('a stop commits what is noted, and whatever is handled until the end', asyn
   expect(committed).toEqual([[{ topic: 'a', partition: 0, offset: '5' }], [{ topic: 'a', partition: 0, offset: '6' }]]);
 });
 
-test.each(['consumer.group_join', 'consumer.crash'])('after %s nothing of before is committed', async (happening) => {
+test.each(['consumer.group_join', 'consumer.crash'])('after %s no earlier offset is committed', async (happening) => {
   const { consumer, committed, emit } = recordingConsumer();
   const commits = gatherCommits(consumer, logger);
   commits.note('a', 0, 5n);

@@ -5,7 +5,7 @@ import { topicsSetting, wantedTopics } from './topics-config.ts';
 const of = (declared: object | undefined, name: string) =>
   wantedTopics(declared && topicsSetting.parse(JSON.stringify(declared))).find((topic) => topic.name === name);
 
-test('topics that nobody declared get their partitions when they are created, and no more later', () => {
+test('topics that are not declared get their partitions when they are created, and no more later', () => {
   const common = { retentionMs: 604_800_000, addPartitions: false };
   expect(of(undefined, topics.frames)).toEqual({ name: 'vision.frames.v1', partitions: 96, ...common });
   expect(of({ default: { replicationFactor: 3 } }, topics.tasks)).toEqual({

@@ -63,7 +63,7 @@ test('binary events are read from their bytes, and count in chunks for as much a
   expect(sizes).toEqual([[4, 4, 1], [200], [3, 7], [1]]);
 });
 
-test('a refused event is put aside alone and the others of its batch are stored in order', async () => {
+test('a refused event alone becomes a dead letter and the others of its batch are stored in order', async () => {
   const { versions, state, handle } = store();
   state.refuses.add(3);
   await publish(upTo(6));
@@ -77,7 +77,7 @@ test('a refused event is put aside alone and the others of its batch are stored 
   expect(letters.map(({ reason }) => reason).sort()).toEqual(['handler_failed', 'not_an_event']);
 });
 
-test('while the store is away nothing is lost, put aside or committed, and a later process starts where it ended', async () => {
+test('while the store is unavailable nothing is lost, dead-lettered or committed, and a later process starts where it ended', async () => {
   const { versions, state, handle } = store();
   await publish(upTo(20));
   const first = start(handle, { chunkSize: 10 });
@@ -94,7 +94,7 @@ test('while the store is away nothing is lost, put aside or committed, and a lat
   expect(await listDlq(client(), topic)).toEqual([]);
 });
 
-test('a batch that the database takes too long for is stored in parts, and none of it is put aside', async () => {
+test('a batch that the database takes too long for is stored in parts, and none of it becomes a dead letter', async () => {
   const { versions, handle } = store();
   await publish(upTo(10));
   const consumer = start(async (events, meta) => {

@@ -166,7 +166,7 @@ test('what is no event, no JSON or breaks the schema goes to the dead letter top
   });
 });
 
-test('an outage is waited out for longer than any number of tries, and nothing is put aside', async () => {
+test('an outage is waited out for longer than any number of tries, without dead letters', async () => {
   let outage = true;
   let tries = 0;
   const consumer = start(async () => {
@@ -181,7 +181,7 @@ test('an outage is waited out for longer than any number of tries, and nothing i
   expect(await listDlq(kafka.client, topic)).toEqual([]);
 });
 
-test('an event whose handler keeps failing is tried, put aside, listed, and replayed once', async () => {
+test('an event whose handler keeps failing is tried, dead-lettered, listed, and replayed once', async () => {
   let broken = true;
   const attempts: number[] = [];
   const consumer = start(async (_event, { attempt }) => {

@@ -59,7 +59,7 @@ async function publishTooLarge(): Promise<Buffer> {
   return value;
 }
 
-test('a record that does not fit into the dead letter topic is put aside without its value, and the next one is handled', async () => {
+test('a record that does not fit into the dead letter topic is stored there without its value, and the next one is handled', async () => {
   const value = await publishTooLarge();
   expect(await untilSettled(consumer, 'behind')).toBe('handled');
   const letter = await findDeadLetter(kafka.client, topic, 'newest');

@@ -100,7 +100,7 @@ test.each([
   expect(fault?.sentence).not.toContain(SECRET);
 });
 
-test('a server that is slow, fails or is down is away', async () => {
+test('a server that is slow, fails or is down is unavailable', async () => {
   const named = `KAFKA_OAUTH_TOKEN_URL=${server.url}`;
   server.answer = replyWith(503, '');
   expect(await faultOf()).toEqual({ kind: 'away', sentence: `${named} answers with status 503` });
@@ -129,7 +129,7 @@ test('connections that open at once share one request', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('while the server is away the old token serves, the request is repeated and each failure is told', async () => {
+test('while the server is unavailable the old token serves, the request is repeated and each failure is reported', async () => {
   server.answer = good('first');
   const told: string[] = [];
   const tokens = sourceOf(client, { lifeMs: 15_000, minLeftMs: 1_000 });

@@ -129,7 +129,7 @@ test('an event of a process whose relay stands by is published at once, by the o
   await db.destroy();
 });
 
-test('an event that nobody announces is found, and so are those behind it, soon', async () => {
+test('an event without an announcement is found, and so are those behind it, soon', async () => {
   const { producer, published } = recorder();
   const relay = start({ producer, intervalMs: 12_000 });
   await until(() => relay.isActive());
@@ -145,7 +145,7 @@ test('an event that nobody announces is found, and so are those behind it, soon'
   expect(performance.now() - begun).toBeLessThan(40_000);
 });
 
-test('an event that nobody announces is found by those who look for the relay that publishes', async () => {
+test('an event without an announcement is found by those who look for the relay that publishes', async () => {
   const { producer, published } = recorder();
   const relay = start({ producer, intervalMs: 3_600_000 });
   await until(() => relay.isActive());
@@ -298,7 +298,7 @@ test('published events of a time are counted, and published again in their order
   expect(await republish(deps, early)).toMatchObject({ events: 0, next_cursor: '' });
 });
 
-test('events of days are counted once each, on whatever instant their hours begin and end', async () => {
+test('events of days are counted once each, with hours that begin and end at any instant', async () => {
   const { producer } = recorder();
   start({ producer });
   await Promise.all(Array.from({ length: 5 }, (_, index) => append('days', index)));

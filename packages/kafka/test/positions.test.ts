@@ -170,7 +170,7 @@ describe.each(['single', 'batch'] as const)('a consumer of events (%s)', (kind) 
     expect(await effects()).toEqual(upTo(7));
   });
 
-  test('begins where its database is, whatever the group has committed', async () => {
+  test('begins where its database is, with any commit of the group', async () => {
     await publish(upTo(12));
     const first = start();
     await untilSettled(first, 'id-6');

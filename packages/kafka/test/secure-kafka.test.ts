@@ -100,7 +100,7 @@ test.each(['plain', 'scram-sha-256'])(
   },
 );
 
-test('a certificate that nobody trusts names the file of authorities', async () => {
+test('a certificate that is not trusted names the file of authorities', async () => {
   for (const ca of [kafka.strangers.ca, '']) {
     const fault = await check({ ...login('plain'), KAFKA_CA_FILE: ca });
     expect(fault).toMatchObject({

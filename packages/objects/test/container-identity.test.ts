@@ -128,7 +128,7 @@ test('a refusal, an answer without keys and a missing token are one sentence eac
   );
 });
 
-test('an agent that is down, busy or broken is away', async () => {
+test('an agent that is down, busy or broken is unavailable', async () => {
   const named = `AWS_CONTAINER_CREDENTIALS_FULL_URI=${addressOf(agent)}/v1/credentials`;
   for (const status of [429, 500, 503]) {
     answer.status = status;

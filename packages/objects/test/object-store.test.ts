@@ -250,7 +250,7 @@ async function scripted(answer: (req: IncomingMessage, url: URL) => string | und
   return client;
 }
 
-test('a removal that is refused is told, also behind an object that is gone already', async () => {
+test('a removal that is refused is reported, also behind an object that is gone already', async () => {
   const gone = '<Error><Key>a</Key><Code>NoSuchKey</Code><Message>gone</Message></Error>';
   const refused = '<Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error>';
   let errors = gone;

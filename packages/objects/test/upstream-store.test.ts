@@ -45,7 +45,7 @@ async function peer(serve: (socket: Socket) => void, limits = LIMITS) {
 
 const told = (name: string) => recorded.spans().find((span) => span.name === name)?.attributes;
 
-test('a store that takes a request and never answers is silent too long, whatever the whole call may take', async () => {
+test('a store that takes a request and never answers is silent too long, with any limit of the whole call', async () => {
   const { store, close } = await peer((socket) => socket.resume(), { ...LIMITS, idleMs: 300 });
   const error: unknown = await store.stat('a/b').catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ reason: 'object_store_unavailable' });
@@ -67,7 +67,7 @@ test('a store that drips its answer meets the limit of the whole call', async ()
   close();
 });
 
-test('a store that stops reading in the middle of a picture: the span says how much it was sent', async () => {
+test('a store that stops reading in the middle of an image: the span says how much it was sent', async () => {
   const { store, close } = await peer((socket) => socket.once('data', () => socket.pause()), {
     ...LIMITS,
     idleMs: 3_000,

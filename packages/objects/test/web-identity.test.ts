@@ -91,7 +91,7 @@ const options = () =>
     }),
   );
 
-test('a pod stores pictures with the keys that it gets for its token, and asks for them once', async () => {
+test('a pod stores images with the keys that it gets for its token, and asks for them once', async () => {
   const pictures = createObjectStore(options());
   await Promise.all(
     ['a', 'b', 'c'].map((key) => pictures.put({ key, body: Buffer.from(key), contentType: 'text/plain' })),

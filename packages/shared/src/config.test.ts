@@ -41,7 +41,7 @@ test('a file that cannot be read is named, and not taken for a missing value', (
   );
 });
 
-test('every problem is told at once, with the value that is wrong', () => {
+test('every problem is reported at once, with the value that is wrong', () => {
   expect(() => loadConfig(schema, { WAIT_MS: 'soon' })).toThrow(
     /WAIT_MS: .*, not "soon" \(A time\)\n {2}API_TOKEN: is missing \(A secret\)/,
   );

@@ -162,7 +162,7 @@ test.each(['text/plain', 'application/json; charset=utf-16', 'application/proble
   },
 );
 
-test('a route without authentication cannot take nobody for a caller', async () => {
+test('a route without authentication cannot read a caller', async () => {
   expect((await fetch(`${base}/open`)).status).toBe(200);
   expect((await fetch(`${base}/careless`)).status).toBe(500);
   expect(lines.some((line) => line.includes('careless asks for its caller'))).toBe(true);

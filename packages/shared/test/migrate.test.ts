@@ -130,7 +130,7 @@ test('an older release sees a newer schema as current', async () => {
   expect(await schemaIsCurrent(database.db, [things])).toBe(true);
 });
 
-test('a start check names what is not migrated, and the address of a database that is away', async () => {
+test('a start check names what is not migrated, and the address of an unavailable database', async () => {
   const db = createDb({ url: database.url, applicationName: 'check', poolMax: 1 });
   const { ask } = databaseCheck(db, { url: database.url }, [things]);
   expect(await ask()).toEqual({

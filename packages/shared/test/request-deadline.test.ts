@@ -39,7 +39,7 @@ async function ask(method: 'GET' | 'POST', headers: Record<string, string>) {
 }
 const service = (deadline: number) => ({ 'x-is-service': 'yes', 'x-deadline-ms': String(deadline) });
 
-test('a read ends with the time of the service that asks, and its work is told', async () => {
+test('a read ends with the time of the service that asks, and its work is reported', async () => {
   const told = Promise.withResolvers<unknown>();
   work = (signal) => {
     signal.addEventListener('abort', () => told.resolve(signal.reason));
@@ -65,12 +65,12 @@ test('strangers and nonsense set no deadline', async () => {
   expect(await ask('GET', service(5_000))).toMatchObject({ body: { hasDeadline: true } });
 });
 
-test('a service that asks is told what became of a request', async () => {
+test('a service that asks receives the outcome of a request', async () => {
   work = () => Promise.resolve({});
   expect((await ask('GET', { ...service(5_000), 'x-outcome': 'wanted' })).outcome).toBe('task_status=running');
 });
 
-test('neither a stranger is told nor a gateway of 0.2, which asks for nothing and shows all that it gets', async () => {
+test('neither a stranger receives it nor a gateway of 0.2, which asks for nothing and shows all that it gets', async () => {
   work = () => Promise.resolve({});
   expect((await ask('GET', { 'x-outcome': 'wanted' })).outcome).toBeUndefined();
   expect((await ask('GET', { 'x-is-service': 'yes' })).outcome).toBeUndefined();

@@ -61,7 +61,7 @@ test('a password with any characters opens an encrypted connection with a checke
   expect(await encrypted({ ...rest, DATABASE_URL: `${inAddress}?sslmode=require`, DATABASE_CA_FILE: ca })).toBe(true);
 });
 
-test('a server with a certificate that nobody trusts is refused, also when the address only asks for encryption', async () => {
+test('a server with a certificate that is not trusted is refused, also when the address only asks for encryption', async () => {
   expect(await fault({ ...settings(), DATABASE_CA_FILE: server.strangers.ca })).toMatch(/DATABASE_CA_FILE has to hold/);
   const url = `postgres://vision@127.0.0.1:${server.port}/postgres?sslmode=require`;
   expect(await fault({ DATABASE_URL: url, DATABASE_PASSWORD: ODD_PASSWORD })).toMatch(/DATABASE_CA_FILE has to hold/);

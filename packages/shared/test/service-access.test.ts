@@ -133,7 +133,7 @@ test.each<[string, string, () => string]>([
 });
 
 test.each(['', '?access_token=', '?token=', '?authorization=Bearer%20'])(
-  'a call without the header is refused, whatever %j says',
+  'a call without the header is refused, also when it sends %j',
   async (query) => {
     const token = query === '' ? '' : await testToken('tasks', 'quota', { subject: 'acme' });
     const reply = await ask(`/reserve${query}${token}`);
@@ -167,7 +167,7 @@ test('a service gets no further than where it may call, and the log names it and
   ]);
 });
 
-test('what does not exist is told to known services only', async () => {
+test('known services alone learn what does not exist', async () => {
   expect((await ask('/nowhere')).status).toBe(401);
   expect((await ask('/nowhere', await testToken('tasks', 'quota', { subject: 'acme' }))).status).toBe(404);
 });

@@ -134,7 +134,7 @@ async function startSilentCollector(): Promise<{ server: Server; url: string; co
   return { server, connections, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('a collector that is away or silent costs no line, and holds up no stop for more than 2 s', async () => {
+test('a collector that is unavailable or silent costs no line, and holds up no stop for more than 2 s', async () => {
   const silent = await startSilentCollector();
   for (const url of [silent.url, 'http://127.0.0.1:1']) {
     const { lines, told } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: url }, 5_000);

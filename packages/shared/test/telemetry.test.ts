@@ -32,7 +32,7 @@ test('one request gives the span of its route, of what it asks the database and 
   expect(spans).toContain('@opentelemetry/instrumentation-http');
 });
 
-test('the span of a request whose client left says that nobody saw the status on it', async () => {
+test('the span of a request whose client left says that no client saw the status on it', async () => {
   await exportedWith((url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }));
   const spans = JSON.stringify(receiver.json('/v1/traces')).split('"traceId"');
   const cut = spans.filter((span) => span.includes('app.answer.is_cut'));

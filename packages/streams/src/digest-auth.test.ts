@@ -18,7 +18,7 @@ test('digest is preferred, basic is used alone, and what is unknown is not answe
   expect(answerChallenge(['Negotiate'], credentials, request)).toBeUndefined();
 });
 
-test('an answer is one header line, whatever control characters a challenge holds', () => {
+test('an answer is one header line, with any control characters in a challenge', () => {
   const challenge = 'Digest realm="a\u0000\u001bb", nonce="c\u007f\td"';
   expect(answerChallenge([challenge], credentials, request)).toMatch(/^[ -~]+$/);
 });

@@ -11,7 +11,7 @@ const message = formatMessage(
 );
 const packet = Buffer.from([0x24, 1, 0, 2, 7, 8]);
 
-test('messages and packets are cut apart wherever the stream is divided', () => {
+test('messages and packets are cut apart with any division of the stream', () => {
   const bytes = Buffer.concat([message, packet, message]);
   for (let at = 1; at < bytes.length; at += 1) {
     const read = createRtspReader();

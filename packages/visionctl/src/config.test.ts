@@ -28,7 +28,7 @@ test('the admin token may be in a file; one that cannot be read is named', () =>
   expect(() => wrong.adminToken()).toThrow(/ADMIN_TOKEN_FILE names .*none, which cannot be read \(ENOENT\)/);
 });
 
-test('a misspelt variable is told, without its value; one of other programs is not', async () => {
+test('a misspelt variable is reported, without its value; one of other programs is not', async () => {
   const told: string[] = [];
   const env = { ...nowhere, ADMIN_TOKN: 'secret', KAFKA_BROKER: 'a:1', S3_REGIONS: 'x', KAFKA_HOME: '/opt', HOME: '/' };
   const settings = readSettings(env, { warn: (line) => told.push(line) });

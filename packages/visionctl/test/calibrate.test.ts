@@ -116,7 +116,7 @@ async function calibrate(...more: string[]): Promise<{ code: number; out: string
   return { code, ...said };
 }
 
-test('labelled pictures give curves over raw scores, bounds for the scenes and a diagram', async () => {
+test('labelled images give curves over raw scores, bounds for the scenes and a diagram', async () => {
   // One answer that the service is busy, then a connection that breaks.
   refusals = 2;
   const { code, out, err } = await calibrate('--name', '2', '--measured', 'two hundred pictures');
@@ -142,7 +142,7 @@ test('a service that publishes with another calibration is not measured: its sco
   expect(err).toContain('publishes scores with calibration 0, the registry has calibration 1');
 });
 
-test('too few boxes for a curve are told with what to do', async () => {
+test('too few boxes for a curve are reported with what to do', async () => {
   const { code, err } = await calibrate('--min-count', '150');
   expect(code).toBe(2);
   expect(err).toContain('200 boxes are too few for a curve: 300 or more are needed: label more pictures');

@@ -62,7 +62,7 @@ test('topics are made as declared: first reported, then changed, then left alone
   expect(await visionctl(['topics', 'create'], {})).toEqual({ code: 0, text: '14 topics exist.' });
 });
 
-test('a declaration that is wrong and brokers that are away are one sentence with the setting', async () => {
+test('a declaration that is wrong and brokers that are unavailable are one sentence with the setting', async () => {
   const wrong = await visionctl(['topics', 'apply'], { TOPICS: '{"frames":{"partition":3}}' });
   expect(wrong).toMatchObject({
     code: 2,

@@ -26,7 +26,7 @@ function keep(outcomes: (Error | string)[], states: LinkState[] = []) {
   return { keeper, seen, waits };
 }
 
-test('a link is asked for until the connection is back; then nothing says that it was away', async () => {
+test('a link is requested until the connection is back; then nothing says that it was lost', async () => {
   const { keeper, seen, waits } = keep([lost, lost, 'a']);
   await keeper.renew();
   expect(seen).toEqual([lost, lost, undefined, 'a']);
@@ -58,7 +58,7 @@ test('a video that is gone, or cannot be played, gets no further link', async ()
   }
 });
 
-test('nothing is told to a page that was left', async () => {
+test('a page that was left receives nothing', async () => {
   const { keeper, seen } = keep(['a']);
   keeper.end();
   await keeper.renew();

@@ -26,7 +26,7 @@ test('a new point bends the edge that is nearest', () => {
   expect(insertionIndex(square.slice(0, 2), [0.5, 0.1])).toBe(2);
 });
 
-test('points that are added by keyboard make a polygon, whatever the first one is', () => {
+test('points that are added by keyboard make a polygon, with any first point', () => {
   for (const first of [
     [0.5, 0.5],
     [1, 1],

@@ -64,7 +64,7 @@ test('a time has its date unless that is today', () => {
   expect(inUtc(Date.UTC(2026, 2, 14, 23, 59, 58))).toBe('2026-03-14 23:59:58 UTC');
 });
 
-test('a text of others does not turn what follows it, whatever marks it holds', () => {
+test('a text of others does not turn what follows it, with any marks', () => {
   expect(isolated('\u202egate')).toBe('\u2068\u202egate\u2069');
   expect(isolated('a\u2069\u202e\u2067b')).toBe('\u2068a\u202eb\u2069');
 });

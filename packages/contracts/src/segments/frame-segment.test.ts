@@ -111,7 +111,7 @@ const withChecksum = (content: Uint8Array) => {
   return Buffer.concat([content, checksum]);
 };
 
-test('whatever is changed in a segment, it is refused or holds frames that could have come by themselves', () => {
+test('a segment with any change is refused or holds frames that could have come by themselves', () => {
   const whole = encodeFrameSegment([
     frame(3, [person('1'), person('2')], { is_live: true }),
     frame(4, [{ ...person('1'), score: 1 / 3 }], { is_live: true }),

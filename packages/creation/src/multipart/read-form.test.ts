@@ -132,7 +132,7 @@ test('a fault of what stores the files is no fault of the form', async () => {
   await expect(form).rejects.toBe(fault);
 });
 
-test('a refusal is told when nothing is stored any more', async () => {
+test('a refusal is answered when nothing is stored any more', async () => {
   const [begun, aborted, stored] = [0, 1, 2].map(() => Promise.withResolvers<void>());
   const { req, form } = await open(
     formWith(async ({ stream }, signal) => {

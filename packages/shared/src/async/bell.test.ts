@@ -10,7 +10,7 @@ test('a ring ends the wait', async () => {
   await waiting;
 });
 
-test('a ring while nobody waits ends the next wait, once', async () => {
+test('a ring without a waiter ends the next wait, once', async () => {
   const bell = createBell();
   bell.ring();
   bell.ring();

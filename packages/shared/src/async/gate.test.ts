@@ -33,7 +33,7 @@ test('work beyond the queue is turned away at once', async () => {
   await expect(gate.run(async () => 'next')).resolves.toBe('next');
 });
 
-test('whoever gives up waiting leaves the queue and never runs', async () => {
+test('a waiter that gives up leaves the queue and never runs', async () => {
   const gate = createGate({ concurrency: 1, queue: 1 });
   const first = Promise.withResolvers<string>();
   const running = gate.run(() => first.promise);
@@ -50,7 +50,7 @@ test('whoever gives up waiting leaves the queue and never runs', async () => {
   expect(ran).toBe(false);
 });
 
-test('whoever gives up in the moment of being admitted loses no place', async () => {
+test('a waiter that gives up in the moment of being admitted loses no place', async () => {
   const gate = createGate({ concurrency: 1 });
   const first = Promise.withResolvers<string>();
   const gone = new AbortController();
@@ -116,7 +116,7 @@ describe('owners that wait', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  test('take turns, however much work one of them has', async () => {
+  test('are served in turn, with any amount of work of one of them', async () => {
     const gate = createGate({ concurrency: 1 });
     const order: string[] = [];
     const owners = ['a', 'a', 'a', 'a', 'b', 'c', 'b'];
@@ -183,12 +183,12 @@ test('without a queue an owner that holds its share is turned away while others 
   await Promise.all(taken.map(({ end }) => end()));
 });
 
-test('the only place of a gate is given to anybody', async () => {
+test('the only place of a gate is given to any owner', async () => {
   const gate = createGate({ concurrency: 1, leavesRoom: true });
   expect(await gate.run(async () => 'done', { owner: 'a' })).toBe('done');
 });
 
-test('an owner that holds no place waits for nobody while a spare one is free', async () => {
+test('an owner that holds no place waits for no other while a spare one is free', async () => {
   const gate = createGate({ concurrency: 2, spare: 1 });
   const all = ['a', 'a', 'a', 'b', 'c'].map((owner) => held(gate, owner));
   await new Promise(setImmediate);

@@ -19,7 +19,7 @@ test('a poller does nothing before its start, and a stop without a start ends at
   expect(rounds).toBe(0);
 });
 
-test('a round can wake the poller that runs it with a bell made before', async () => {
+test('a round can wake the poller that runs it with a wake-up made before', async () => {
   const bell = createBell();
   const second = Promise.withResolvers<void>();
   let rounds = 0;

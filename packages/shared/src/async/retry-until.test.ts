@@ -13,7 +13,7 @@ function failing(...errors: Error[]) {
   };
 }
 
-test('an outage is waited out, in whatever form it is told', async () => {
+test('an outage is waited out, in every form of its error', async () => {
   const away = fail.sysUnavailable('database_unavailable');
   const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   expect(await retryUntil(failing(away, refused), { signal })).toBe('done');

@@ -7,7 +7,7 @@ test('work that ends before the signal fires gives its own outcome', async () =>
   await expect(unlessAborted(signal, Promise.reject(new Error('failed')))).rejects.toThrow('failed');
 });
 
-test('the reason of the signal ends the wait, and a later failure of the work disturbs nobody', async () => {
+test('the reason of the signal ends the wait, and a later failure of the work has no effect', async () => {
   const stop = new AbortController();
   const work = Promise.withResolvers<void>();
   const waiting = unlessAborted(stop.signal, work.promise);

@@ -220,7 +220,7 @@ test('the seconds until the next try are counted from the opening', async () => 
   expect(breaker.state()).toBe('half-open');
 });
 
-test('a clock that is stepped back while it is open prolongs neither the wait nor what callers are told of it', async () => {
+test('a clock that is stepped back while it is open prolongs neither the wait nor the Retry-After of callers', async () => {
   jest.useFakeTimers();
   const breaker = breakerOf(5_000);
   await broken(breaker);

@@ -96,7 +96,7 @@ test('a call for a create has its own limit, however little time its caller stil
   expect([heard['x-deadline-ms'], told()?.['app.call.outcome']]).toEqual(['5000', 'ok']);
 });
 
-test('a client that left, and a cancel of our own, are no errors and are told apart', async () => {
+test('a client that left, and a cancel of our own, are no errors and differ', async () => {
   for (const [reason, word] of [
     [new ClientGoneError(), 'client_left'],
     [new Error('no longer needed'), 'canceled'],
@@ -149,7 +149,7 @@ test('an answer 5xx is a fault of the other side, one of 4xx is an answer', asyn
   }
 });
 
-test('the upstream is told the trace, and the span nothing of path and query', async () => {
+test('the upstream receives the trace, and the span nothing of path and query', async () => {
   answer = (_req, res) => void res.end('{}');
   await ask({ url: `${url}secret/cursor?cursor=secret` });
   expect(heard['traceparent']).toContain(recorded.spans()[0]?.spanContext().spanId);

@@ -10,7 +10,7 @@ const listen = (server: Server, port: number, host: string) =>
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 
-test('every address of a name is asked by the name, and one that does not answer is told with its reason', async () => {
+test('every address of a name is asked by the name, and one that does not answer is listed with its reason', async () => {
   const servers = ['one', 'two'].map((name) =>
     createServer((req, res) => res.end(JSON.stringify({ name, host: req.headers.host }))),
   );
@@ -32,7 +32,7 @@ test('every address of a name is asked by the name, and one that does not answer
   ]);
 });
 
-test('a name that nobody knows is told as such', async () => {
+test('an unknown name is reported as such', async () => {
   const told = await askEveryReplica(
     'http://tasks.invalid',
     async () => 'never',

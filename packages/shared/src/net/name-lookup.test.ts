@@ -60,7 +60,7 @@ test.each<[string, DnsAnswer]>([
   await expect(lookup('camera.example.org', ample)).rejects.toMatchObject({ fault: 'name_unknown' });
 });
 
-test('name servers that fail or are not there are told apart from a name that is not', async () => {
+test('name servers that fail or are not there differ from a name that is not', async () => {
   const lookup = await lookupIn(() => 'servfail');
   await expect(lookup('camera.example.org', ample)).rejects.toMatchObject({ fault: 'resolve_failed' });
   const address = dns?.address ?? '';
@@ -97,7 +97,7 @@ test('an answer that is missing for one family does not hide the other', async (
   expect(await lookup('camera.example.org', brief)).toEqual(['8.8.8.8']);
 });
 
-test('many look-ups in a silent zone keep nobody else waiting, and giving one up leaves the others alone', async () => {
+test('many look-ups in a silent zone keep no other waiting, and giving one up leaves the others alone', async () => {
   const lookup = await lookupIn(({ name }) =>
     name.endsWith('silent.example') ? 'silent' : { addresses: ['8.8.8.8'] },
   );

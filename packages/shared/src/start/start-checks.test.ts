@@ -31,7 +31,7 @@ test('a process that is ready without a store stays ready when the store refuses
   expect(problems()).toEqual([]);
 });
 
-test('a process that a store refused first is not ready until the store takes it, also while the store is away', async () => {
+test('a process that a store refused first is not ready until the store takes it, also while the store is unavailable', async () => {
   const answers: (Fault | undefined)[] = [wrong('the key is refused'), away('no answer')];
   const { start, problems } = startWith(answers);
   await start();
@@ -42,7 +42,7 @@ test('a process that a store refused first is not ready until the store takes it
   await until(() => problems().length === 0);
 });
 
-test('a process that has nothing to do without a store is not ready while it is away', async () => {
+test('a process that has nothing to do without a store is not ready while it is unavailable', async () => {
   const { start, problems } = startWith([away('no answer')], { readyWhileAway: false });
   await start();
   expect(problems()).toEqual(['no answer']);

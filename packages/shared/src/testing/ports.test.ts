@@ -10,7 +10,7 @@ test('ports for processes that are about to start are different, and no outgoing
   expect(Math.max(...ports)).toBeLessThan(first);
 });
 
-test('a port that somebody listens at is passed over', async () => {
+test('a port that is in use is passed over', async () => {
   const taken = createServer();
   const port = await freePort();
   await new Promise<void>((resolve) => taken.listen(port + 1, '127.0.0.1', resolve));

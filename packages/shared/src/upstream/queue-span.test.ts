@@ -27,7 +27,7 @@ test('the wait for a place is a span that ends when the work begins', async () =
   expect(recorded.spans()[1]?.attributes['app.queue.wait_ms']).toBeGreaterThanOrEqual(0);
 });
 
-test('a request whose time runs out in the line, one that leaves it, and a full line are told apart', async () => {
+test('a request whose time runs out in the line, one that leaves it, and a full line differ', async () => {
   const gate = createGate({ concurrency: 1, queue: 1 });
   const first = Promise.withResolvers<void>();
   const running = runInTurn(gate, 'detect', () => first.promise);

@@ -31,7 +31,7 @@ test('the curve finds back how often boxes of a score are right', () => {
   }
 });
 
-test('whatever the boxes are, the registry takes the curve', () => {
+test('the registry accepts the curve of any boxes', () => {
   const sample = fc.record({ raw: fc.double({ min: 0, max: 1, noNaN: true }), isRight: fc.boolean() });
   fc.assert(
     fc.property(fc.array(sample, { minLength: 10, maxLength: 300 }), (samples) => {

@@ -49,7 +49,7 @@ test('in a crowd nothing is counted, unless its label has no crowd there', () =>
   expect(judged({ label: 'car', score: 0.9, box: box(70, 0, 10, 20) })).toHaveLength(1);
 });
 
-test('an annotation of a picture that is not listed is told', () => {
+test('an annotation of an image that is not listed is reported', () => {
   const stray = { ...coco, annotations: [{ image_id: 2, category_id: 1, bbox: [0, 0, 1, 1] }] };
   expect(() => parseLabelledPictures(stray)).toThrow('image 2');
 });

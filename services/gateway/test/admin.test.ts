@@ -274,7 +274,7 @@ test('the repair of a counter is passed on with who and why, and stands in the a
   expect((await gateway.admin('POST', '/admin/v1/quota/repair', counter)).status).toBe(400);
 });
 
-test('a service that is away or talks nonsense is 503, also for an operator', async () => {
+test('a service that is unavailable or talks nonsense is 503, also for an operator', async () => {
   gateway.upstream.answer = answerWith(200, { nonsense: true });
   const odd = await gateway.admin('POST', '/admin/v1/quota/verify');
   expect(refusal(odd)).toEqual([503, 'OP-SYS-UNAVAILABLE', 'quota_unavailable']);

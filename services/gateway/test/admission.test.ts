@@ -193,7 +193,7 @@ test('no answer may be taken for another kind of content, and the documentation 
   expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
 });
 
-test('whoever presents wrong keys all the time is slowed down, and valid keys of the same network never are', async () => {
+test('a client that presents wrong keys all the time is slowed down, and valid keys of the same network never are', async () => {
   const replica = await gateway.addReplica({
     AUTH_FAILURES_PER_MINUTE: '5',
     KEY_CACHE_MS: '1',
@@ -216,7 +216,7 @@ test('whoever presents wrong keys all the time is slowed down, and valid keys of
   expect((await ask('vk_wrong', '203.0.113.8')).status).toBe(401);
 });
 
-test('a valid key nobody used before passes in the middle of a flood of guesses from its own address', async () => {
+test('a valid key without earlier use passes in the middle of a flood of guesses from its own address', async () => {
   const replica = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '5', KEY_CACHE_MS: '1' });
   const guess = (number: number) =>
     exchange(`${replica.url}/api/op/v1/scenes`, 'GET', {

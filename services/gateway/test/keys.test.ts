@@ -118,7 +118,7 @@ test('the time of the last use is noted, once a minute at most', async () => {
   expect(await lastUse()).toBe(first);
 });
 
-test('while the key store is away keys are neither accepted nor called invalid, and it heals by itself', async () => {
+test('while the key store is unavailable keys are neither accepted nor called invalid, and it heals by itself', async () => {
   const cut = await startGateway({ KEY_CACHE_MS: '1000' });
   try {
     const { key } = await cut.newKey();

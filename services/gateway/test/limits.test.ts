@@ -166,7 +166,7 @@ test('downloads of a video have slots of their own, which their readers release'
   await until(async () => (await download()).status === 200);
 });
 
-test('a slot is free when the client goes away, long before its lease is over', async () => {
+test('a slot is free when the client goes away, long before its lease has expired', async () => {
   const { key } = await gateway.newKey({ video_uploads: 1 });
   const upload = () => detect(key, gateway.url, '/v1/vision/video-tasks');
   holdAnswers();

@@ -79,7 +79,7 @@ test.each([59, 86_401, 60.5, '60', null])('no link is valid for %p seconds', asy
   expect(refusal(await create({ path, expires_in_s }))).toEqual([400, 'OP-TASK-REQUEST-INVALID', 'body_invalid']);
 });
 
-test('tokens that open nothing are refused alike, whatever is wrong with them', async () => {
+test('tokens that open nothing are refused alike, with any fault', async () => {
   const good = sealed();
   const other = await gateway.newKey();
   const bad = [

@@ -37,7 +37,7 @@ test('a process tells its decisions as metrics and counts every one made without
   }
 });
 
-test('a trace begins here, whatever the client names, and goes on in the service behind', async () => {
+test('a trace begins here, with any trace of the client, and goes on in the service behind', async () => {
   const program = await startGatewayProcess(gateway.env);
   try {
     const { key } = await gateway.newKey();
@@ -58,7 +58,7 @@ test('a trace begins here, whatever the client names, and goes on in the service
   }
 });
 
-test('no trace holds a key, wherever its caller put it', async () => {
+test('no trace holds a key, in any part of a request', async () => {
   let exported = '';
   const collector = createServer((req, res) => {
     req.on('data', (chunk: Buffer) => {

@@ -25,7 +25,7 @@ function costs(...milliseconds: number[]): void {
   };
 }
 
-test('ordinary pictures never meet the budget, and callers are not told what theirs cost', async () => {
+test('ordinary images never meet the budget, and callers do not see their cost', async () => {
   const { key } = await gateway.newKey();
   costs(...Array<number>(10).fill(300));
   for (let call = 0; call < 30; call += 1) {
@@ -46,7 +46,7 @@ function refuses(pictures: number): void {
   };
 }
 
-test('a subject that sends only unreadable pictures is refused once its budget is gone; readable ones are free', async () => {
+test('a subject that sends only unreadable images is refused once its budget is gone; readable ones are free', async () => {
   const budget = { REFUSED_PICTURE_CPU_MS: '100', PICTURE_CPU_MS_PER_S: '1', PICTURE_CPU_BURST_MS: '2500' };
   const { url } = await gateway.addReplica(budget);
   const [hostile, honest] = [await gateway.newKey(), await gateway.newKey()];
@@ -61,7 +61,7 @@ test('a subject that sends only unreadable pictures is refused once its budget i
   for (let call = 0; call < 30; call += 1) expect((await detect(honest.key, url)).status).toBe(201);
 });
 
-test('a subject beyond its budget waits for as long as it is told, whatever replica it asks; others do not', async () => {
+test('a subject beyond its budget waits for its Retry-After, on every replica; others do not', async () => {
   const other = await gateway.addReplica();
   const [{ key, subject }, innocent] = [await gateway.newKey(), await gateway.newKey()];
   // A budget of 3 s is overdrawn by a minute: no busy machine waits for so long between two requests.
@@ -81,7 +81,7 @@ test('a subject beyond its budget waits for as long as it is told, whatever repl
   expect((await detect(key, other.url)).status).toBe(201);
 });
 
-test('only pictures are refused: everything else of the subject goes on', async () => {
+test('only images are refused: everything else of the subject goes on', async () => {
   const { key } = await gateway.newKey();
   costs(60_000);
   await detect(key);
@@ -90,7 +90,7 @@ test('only pictures are refused: everything else of the subject goes on', async 
   expect(status).toBe(200);
 });
 
-test('an uploaded video is charged like a picture, and the uploads of an overdrawn subject are refused', async () => {
+test('an uploaded video is charged like an image, and the uploads of an overdrawn subject are refused', async () => {
   const { key } = await gateway.newKey();
   const upload = () => exchange(`${gateway.url}/v1/vision/video-tasks`, 'POST', { headers: bearer(key), body: 'x' });
   costs(60_000);
@@ -122,7 +122,7 @@ test('a client that leaves before its answer pays, and keeps its place until the
 
 const isOverdrawn = (answer: Awaited<ReturnType<typeof detect>>) => refusal(answer)[2] === 'processor_time_exceeded';
 
-test('while Redis is away a replica holds the budget by itself', async () => {
+test('while Redis is unavailable a replica holds the budget by itself', async () => {
   const alone = await gateway.addReplica({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
   const { key } = await gateway.newKey();
   costs(60_000);

@@ -11,7 +11,7 @@ const recorded = recordSpans();
 afterAll(() => recorded.stop());
 beforeEach(() => recorded.clear());
 
-test('a Redis that does not answer and one that is away have words of their own', async () => {
+test('a Redis that does not answer and one that is unavailable have words of their own', async () => {
   const redis = await testRedis();
   const { hostname: host, port } = new URL(redis.url);
   const proxy = await startFaultProxy({ host, port: Number(port) });

@@ -49,7 +49,7 @@ test.each([[['read']], [['create']], [['notify']], [['read', 'notify']]] as [Key
   },
 );
 
-test('keys without scopes of their own, those of before included, reach everything', async () => {
+test('keys without scopes of their own, also earlier ones, reach everything', async () => {
   const key = await keyWith();
   for (const one of everything) expect((await ask(key, one)).status).toBe(200);
 });
@@ -61,7 +61,7 @@ test.each<[KeyScope[] | undefined, string[]]>([
     ['read', 'notify'],
     ['read', 'notify'],
   ],
-])('a key with the scopes %j is told so, whatever they are', async (scopes, told) => {
+])('a key with the scopes %j receives them, with any scopes', async (scopes, told) => {
   const key = await keyWith(scopes);
   const { status, body } = await ask(key, { method: 'GET', path: '/v1/vision/key' });
   expect([status, body]).toEqual([200, { key_id: key.slice(3, 19), scopes: told }]);

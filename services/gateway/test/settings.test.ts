@@ -48,7 +48,7 @@ test('snapshots are off until a subject turns them on, for all of its keys and n
   expect([(await settings(key)).body, await carried(second)]).toEqual([{ snapshots: 'off' }, 'off']);
 });
 
-test('a change reaches the other replicas, whatever they remember of the key', async () => {
+test('a change reaches the other replicas, with any cached state of the key', async () => {
   const key = await keyOf(randomUUID());
   const replica = await gateway.addReplica();
   expect(await carried(key, replica.url)).toBe('off');

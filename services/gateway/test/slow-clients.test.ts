@@ -54,7 +54,7 @@ test('an upload that drips is cut, and its slot and its upstream request end wit
   expect(next.status).toBe(200);
 });
 
-test('a body that nobody asked for may not drip either, nor one to the admin API', async () => {
+test('an unexpected body may not drip either, nor one to the admin API', async () => {
   for (const [url, line, token] of [
     [gateway.url, 'GET /api/op/v1/scenes', key],
     [gateway.adminUrl, 'PUT /admin/v1/maintenance', adminToken],
@@ -150,7 +150,7 @@ async function limited(env: Record<string, string>): Promise<Replica> {
   return gateway.addReplica({ CLIENT_PACE_WINDOW_MS: String(WINDOW_MS), ...env });
 }
 
-test('a body and an answer that go on for ever end at their time limits', async () => {
+test('a body and an answer without an end stop at their time limits', async () => {
   const { url } = await limited({ BODY_TIMEOUT_MS: '1500', ANSWER_TIMEOUT_MS: '1500' });
   const upload = await wire(url, ...head('POST', '/v1/vision/video-tasks'), 'Content-Length: 100000000');
   await Promise.all([drip(upload, 'x'.repeat(20_000), 50), upload.ended]);

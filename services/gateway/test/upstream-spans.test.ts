@@ -49,13 +49,13 @@ test('a service that does not answer: its span says which limit ran out, and the
   expect(gateway.log()).not.toContain('"upstream":{"name":"quota"}');
 });
 
-test('an answer that stops in the middle is told apart from one that never begins', async () => {
+test('an answer that stops in the middle differs from one that never begins', async () => {
   gateway.upstream.answer = (_req, res) => void res.writeHead(200, { 'content-length': '100' }).write('{');
   await expect(usage()).rejects.toThrow();
   expect((await spanOf('quota getUsage')).attributes['error.type']).toBe('body_timeout');
 });
 
-test('a service that stops reading an upload is told apart from a client that stops sending it', async () => {
+test('a service that stops reading an upload differs from a client that stops sending it', async () => {
   gateway.upstream.answer = (req) => void req.pause();
   const client = await upload(100_000_000);
   client.socket.write(Buffer.alloc(30_000_000));
@@ -110,7 +110,7 @@ test('a lost connection and a closed port have words of their own', async () => 
   await replica.stop();
 });
 
-test('a service hears how long we wait, whatever a stranger says about it, and the outcome it tells stays inside', async () => {
+test('a service hears how long we wait, also when a stranger sends a limit, and the outcome it reports stays inside', async () => {
   gateway.upstream.answer = (_req, res) => void res.writeHead(200, { 'x-outcome': 'task_status=running' }).end('{}');
   const answer = await usage(gateway.url, { 'x-deadline-ms': '1', 'x-outcome': 'no' });
   const { rawHeaders } = gateway.upstream.last();

@@ -63,7 +63,7 @@ test('a request tells notify by which key it was made', async () => {
   expect(await verifyTestToken('notify', authorization.slice('Bearer '.length))).toMatchObject({ keyId });
 });
 
-test('notify is told of keys that were revoked, until it has no endpoint of them any more', async () => {
+test('notify receives keys that were revoked, until it has no endpoint of them any more', async () => {
   const [kept, gone] = [await gateway.newKey(), await gateway.newKey()];
   const both = [kept, gone].map(({ keyId, subject }) => ({ key_id: keyId, subject }));
   expect(await toldOf(...both)).toEqual([]);
@@ -86,7 +86,7 @@ test('a key that was replaced ends nothing, until it is revoked', async () => {
   expect((await toldOf({ key_id: keyId, subject }))[0]).toMatchObject({ key_id: keyId, reason: 'key_revoked' });
 });
 
-test('endpoints of a subject without a key end, whatever key they have; unknown subjects keep theirs', async () => {
+test('endpoints of a subject without a key end, with any key; unknown subjects keep theirs', async () => {
   const { keyId, subject } = await gateway.newKey();
   await gateway.database
     .db('api_keys')
@@ -99,7 +99,7 @@ test('endpoints of a subject without a key end, whatever key they have; unknown 
   expect(ended.every((one) => one.subject === subject && one.key_id === null)).toBe(true);
 });
 
-test('more than a page of keys that end at once are told of in requests that notify takes', async () => {
+test('more than a page of keys that end at once are reported in requests that notify takes', async () => {
   const { keyId } = await gateway.newKey();
   const { db } = gateway.database;
   const row = await db('api_keys').where({ key_id: keyId }).first<object>();

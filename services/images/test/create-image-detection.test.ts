@@ -26,7 +26,7 @@ test('a service that may ask about calls may not ask for anything in the name of
   }
 });
 
-test('pictures are detected, stored and answered in upload order', async () => {
+test('images are detected, stored and answered in upload order', async () => {
   images.inference.answer = (name) => detected([{ ...oneObject, score: name === 'first' ? 0.7 : 0.9 }]);
   const { status, body } = await images.detect(
     [file(picture('first')), scene('person_vehicle'), file(picture('second'))],

@@ -46,7 +46,7 @@ test('without the store calls are refused and rolled back, the keys are free, an
   await expectUndone(it);
 });
 
-test('pictures that the store refuses fail alone and are not charged', async () => {
+test('images that the store refuses fail alone and are not charged', async () => {
   const world = await createWorld(kafka);
   const proxy = await startS3Proxy(world.s3.endpoint, (method, path) =>
     method === 'PUT' && /\/[13]$/.test(path) ? 'refuse' : 'pass',
@@ -83,7 +83,7 @@ test('a store that hangs is waited for once: the images that have not begun fail
   await world.close();
 });
 
-test('a refusal does not wait for a store that hangs when pictures are to be removed', async () => {
+test('a refusal does not wait for a store that hangs when images are to be removed', async () => {
   const world = await createWorld(kafka);
   const proxy = await startS3Proxy(world.s3.endpoint, (method) => (method === 'PUT' ? 'refuse' : 'hang'));
   const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, S3_IDLE_MS: '60000' });
@@ -97,7 +97,7 @@ test('a refusal does not wait for a store that hangs when pictures are to be rem
   await world.close();
 });
 
-test('without quota a call is refused and nothing is kept; the rolled-back call is published as an event', async () => {
+test('without quota a call is refused and nothing is kept; an event reports the rollback', async () => {
   const it = await start();
   it.quota.fault = (what) => (what === 'usage' ? 'none' : 'refuse');
   const { status, body } = await it.detect(ten());
@@ -164,7 +164,7 @@ test('while the breaker is half-open one image tries, and the others of its call
   expect(first.body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(Array(10).fill('succeeded'));
 });
 
-test('while the image of another call tries, a call that was let in before is refused as a whole', async () => {
+test('while the image of another call tries, a call that was let in before is refused entirely', async () => {
   const it = await start({ BREAKER_RESET_MS: '300' });
   it.inference.answer = () => 'drop';
   await it.detect(ten());

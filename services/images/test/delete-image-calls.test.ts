@@ -22,7 +22,7 @@ const remove = async (...taskIds: string[]) => {
 const keys = (key: string) => images.database.db('idempotency_keys').where({ key });
 const retention = (replica: RunningImages) => replica.call('POST', '/internal/v1/retention/run');
 
-test('a deleted call goes with its pictures, and a repeat of its request is refused and charges nothing', async () => {
+test('a deleted call goes with its images, and a repeat of its request is refused and charges nothing', async () => {
   const [key, parts] = [randomUUID(), files(picture('one'), picture('two'))];
   const { body } = await images.detect(parts, { key, query: '?client_ref=order-7' });
   const other = (await images.detect(files(picture('other')))).body;
@@ -56,7 +56,7 @@ test('the key of a deleted call is free when the call would have expired', async
   await later.stop();
 });
 
-test('a restored database removes no picture of an expired or a deleted call, until an operator goes on with it', async () => {
+test('a restored database removes no image of an expired or a deleted call, until an operator goes on with it', async () => {
   const { db } = images.database;
   await retention(images);
   const [expired, deleted] = [

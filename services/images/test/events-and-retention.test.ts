@@ -36,7 +36,7 @@ afterAll(async () => {
   await positions.drop();
 });
 
-test('a finished call is told once, in full, under its task id', async () => {
+test('a finished call is published once, in full, under its task id', async () => {
   const seen: ImageCallSnapshot[] = [];
   const consumer = createConsumer({
     db: positions.db,
@@ -75,7 +75,7 @@ test('a finished call is told once, in full, under its task id', async () => {
   await consumer.stop(5_000);
 });
 
-test('the name that a caller gave a call is told with it, and is part of what its key stands for', async () => {
+test('the name that a caller gave a call is returned with it, and is part of what its key stands for', async () => {
   const key = randomUUID();
   const parts = files(picture('named'));
   const { body } = await images.detect(parts, { key, query: '?client_ref=order-7' });
@@ -103,7 +103,7 @@ test('the name that a caller gave a call is told with it, and is part of what it
   }
 });
 
-test('an event that nobody announces is published soon', async () => {
+test('an event without an announcement is published soon', async () => {
   const { body } = await images.detect(files(picture('untold')));
   const published = () => images.database.db('outbox').where({ key: body.task_id }).whereNotNull('published_at');
   await until(async () => (await published()).length === 1);
@@ -111,7 +111,7 @@ test('an event that nobody announces is published soon', async () => {
   await until(async () => (await published()).length === 1);
 });
 
-test('pictures, results and keys are kept for 90 days and gone after them', async () => {
+test('images, results and keys are retained for 90 days and gone after them', async () => {
   images.inference.answer = () => detected();
   const key = randomUUID();
   const old = await images.detect(files(picture('old')), { key });
@@ -137,7 +137,7 @@ test('pictures, results and keys are kept for 90 days and gone after them', asyn
   await after.stop();
 });
 
-test('the sweep takes pictures that no call names, once they are old enough', async () => {
+test('the sweep takes images that no call names, once they are old enough', async () => {
   const { database, s3 } = images;
   const store = createObjectStore({ ...s3 });
   const ownPrefix = await ownPrefixOf({ db: database.db, name: 'pictures', prefix: 'pictures/' });

@@ -74,7 +74,7 @@ test('a replay says so in its header and echoes the key as it was first sent', a
   expect(await again.json()).toEqual({ ...first.body, request_id: sent, replayed: true });
 });
 
-test('what a call means is its scene and its pictures in order, and nothing else', async () => {
+test('a call means its scene and its images in order, and nothing else', async () => {
   const key = randomUUID();
   const [a, b] = [picture('mean-a'), picture('mean-b')];
   const first = await images.detect([file(a), file(b), scene('ship')], { key });
@@ -165,7 +165,7 @@ test('waiting ends with 503 and Retry-After, and holds no connection of the pool
   await replica.stop();
 });
 
-test('a call keeps its lease for as long as it works, and nobody takes it over', async () => {
+test('a call keeps its lease for as long as it works, and no process takes it over', async () => {
   const gate = Promise.withResolvers<void>();
   images.inference.answer = () => gate.promise.then(() => detected());
   const replica = await startReplica(images, { LEASE_MS: '12000', RECOVERY_INTERVAL_MS: '100' });
@@ -230,7 +230,7 @@ async function storedPictures(): Promise<number> {
   return Number(row?.count);
 }
 
-test('an image call can be read again by its subject, and by nobody else', async () => {
+test('an image call can be read again by its subject, and by no other', async () => {
   const { body: answered } = await images.detect(files(picture('read'), picture('again')));
   const path = `/v1/vision/image-detections/${answered.task_id}`;
   const before = images.quota.used();

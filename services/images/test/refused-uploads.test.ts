@@ -75,7 +75,7 @@ test.each<[string, Part[], string, string]>([
     'files',
   ],
   ['an empty file input of a browser', [...good(), file('', { filename: '' })], 'unknown_field', 'files'],
-])('%s is refused as a whole', async (_what, parts, reason, field) => {
+])('%s is refused entirely', async (_what, parts, reason, field) => {
   const { status, body } = await images.detect(parts);
   expect({ status, reason: body.details['reason'] }).toEqual({ status: 400, reason });
   expect(body.details['field']).toBe(field);

@@ -40,7 +40,7 @@ function holdReservations({ quota }: { quota: FakeQuota }) {
   return { release: held.resolve, asked: () => asked };
 }
 
-test('a picture is detected while its units are being reserved, and nothing is stored or answered before', async () => {
+test('an image is detected while its units are being reserved, and nothing is stored or answered before', async () => {
   await becomeKnown();
   const stored = await images.s3.objects();
   const reservation = holdReservations(images);
@@ -84,7 +84,7 @@ test('the work of a call whose units are refused is ended, counted, and leaves n
   expect(images.quota.used()).toBe(100);
 });
 
-test('after a refusal nobody computes for the subject until its units are reserved, whatever quota says is left', async () => {
+test('after a refusal nothing is computed for the subject until its units are reserved, with any remaining quota', async () => {
   await becomeKnown();
   const videoKey = randomUUID();
   images.quota.videoKeys.add(videoKey);
@@ -113,7 +113,7 @@ test('a subject with few units left is detected for only after they are reserved
   expect((await call).status).toBe(201);
 });
 
-test('one subject has half of the places for head starts, and its other calls run in order', async () => {
+test('one subject has half of the places for speculative execution, and its other calls run in order', async () => {
   const replica = await startReplica(images, { HEAD_STARTS: '4' });
   await replica.detect(one('known'), { caller });
   const reservation = holdReservations(images);

@@ -44,7 +44,7 @@ test('a small upload waits in memory, a larger one on disk, and both can be read
   expect(await filesOnDisk()).toBe(0);
 });
 
-test('what all uploads may take together is shared, and given back when a session closes', async () => {
+test('what all uploads may take together is shared, and freed when a session closes', async () => {
   const [first, second, third] = [spool.openSession(), spool.openSession(), spool.openSession()];
   await put(first, [100]);
   const spilled = await put(second, [30, 40]);

@@ -10,7 +10,7 @@ afterEach(async () => {
   await images?.stop();
 });
 
-test('a picture is answered while the pictures of two other subjects take the backend long', async () => {
+test('an image is answered while the images of two other subjects take the backend long', async () => {
   const it = (images = await startImages({ IMAGES_AT_ONCE: '16' }));
   const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
   it.inference.answer = async (text) => {

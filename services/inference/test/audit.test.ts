@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('jobs that no worker holds are told and shown until one takes them; held and ended ones are not', async () => {
+test('jobs that no worker holds are reported and shown until one takes them; held and ended ones are not', async () => {
   const { db } = database;
   const lines: string[] = [];
   const logger = createLogger('inference', 'info', { write: (line) => void lines.push(line) });

@@ -157,7 +157,7 @@ const heldByAnother = () => ({
   lease_until: world.db.raw(`now() + interval '10 minutes'`),
 });
 
-test('a stream that is away for long has no slot, says so, and goes on when its camera is back', async () => {
+test('a stream that is unavailable for long has no slot, says so, and goes on when its camera is back', async () => {
   await inference.close();
   inference = await world.start({ ...quick, ...longAway });
   const { camera, jobId } = await awayJob();
@@ -225,7 +225,7 @@ test('a job that was accepted comes before it', async () => {
   expect(camera.connections()).toBe(connections);
 });
 
-test('many that are away at once leave slots free', async () => {
+test('many that are unavailable at once leave slots free', async () => {
   await inference.close();
   const places = { JOBS_PER_WORKER: '4', LIVE_JOBS_PER_WORKER: '4' };
   inference = await world.start({ ...quick, ...places, SOURCE_OPEN_MS: '300' });
@@ -268,7 +268,7 @@ test('is stopped while it holds no slot', async () => {
   expect((await endOf(jobId)).data.status).toBe('stopped');
 });
 
-test('is away since the same frame for the worker that takes over', async () => {
+test('is unavailable since the same frame for the worker that takes over', async () => {
   await inference.close();
   inference = await world.start({ ...quick, ...longAway });
   const { camera, jobId } = await awayJob();
@@ -296,7 +296,7 @@ test('is connected to after a worker of the release before had it, which clears 
   await until(() => framesOf(jobId).length > before + 2);
 });
 
-test('is connected to by the worker that takes it over from a reopening, however long it was away', async () => {
+test('is connected to by the worker that takes it over from a reopening, however long it was unavailable', async () => {
   const { camera, jobId } = await awayJob();
   const hourAgo = world.db.raw(`away_since - interval '1 hour'`);
   const reopened = { parked_until: null, away_since: hourAgo, ...heldByAnother() };

@@ -45,7 +45,7 @@ const refusalOf = (bytes: Uint8Array) =>
     (error: unknown) => (error instanceof ImageRefusedError ? error.reason : error),
   );
 
-test('the size of the original is reported and the picture has the size that was asked for', async () => {
+test('the size of the original is reported and the image has the requested size', async () => {
   const { original, image } = await decoder.decode(street, ({ width, height }) => ({
     width: width / 3,
     height: height / 3,
@@ -100,7 +100,7 @@ test('a CMYK JPEG becomes sRGB', async () => {
   expect(isClose(row?.[3], [240, 240, 240], 30)).toBe(true);
 });
 
-test('a grey picture has three equal channels', async () => {
+test('a grey image has three equal channels', async () => {
   const grey = await sharp({ create: { width: 8, height: 4, channels: 3, background: '#808080' } })
     .toColourspace('b-w')
     .png()
@@ -157,7 +157,7 @@ test('fifty million pixels are decoded, one row more is too many', async () => {
   expect(original).toEqual({ width: 10_000, height: 5000 });
 });
 
-test('several large pictures at once keep memory far below their unpacked size', async () => {
+test('several large images at once keep memory far below their unpacked size', async () => {
   const large = plainPng(10_000, 5000);
   const before = process.memoryUsage().rss;
   await Promise.all(Array.from({ length: 6 }, () => decoder.decode(large, small)));

@@ -24,7 +24,7 @@ function decode(path: string): Decoder {
   });
 }
 
-test('a decoder whose last pictures nobody reads is over when its reader goes', async () => {
+test('a decoder whose last frames are not read ends when its reader goes', async () => {
   const videos = await videoDirectory();
   const path = join(videos.directory, 'street.mp4');
   await copyFile(street, path);

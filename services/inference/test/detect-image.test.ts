@@ -100,12 +100,12 @@ test.each([
   ['a truncated JPEG', street.subarray(0, street.length / 2), 'not_decodable'] as const,
   ['a pixel bomb', plainPng(16_000, 16_000), 'too_many_pixels'] as const,
   ['a body of 9 MiB', Buffer.alloc(9 * 1024 * 1024), 'too_large'] as const,
-])('%s is refused as the fault of the picture', async (_name, bytes, reason) => {
+])('%s is refused as the fault of the image', async (_name, bytes, reason) => {
   const reply = await detect(bytes, 'scene_code=fire_smoke');
   expect([reply.status, await reply.json()]).toEqual([422, { reason }]);
 });
 
-test('a picture of exactly 8 MiB is accepted', async () => {
+test('an image of exactly 8 MiB is accepted', async () => {
   const padded = Buffer.concat([street, Buffer.alloc(8 * 1024 * 1024 - street.length)]);
   expect(await objectsIn(padded, 'scene_code=person_vehicle&min_score=0.94')).toHaveLength(4);
 });

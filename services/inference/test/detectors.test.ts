@@ -83,7 +83,7 @@ test('enabled scenes are served, closed and unknown ones are not', async () => {
   expect(await detectors.served()).toHaveLength(5);
 });
 
-test('a picture of any size is accepted and many at once are all answered', async () => {
+test('an image of any size is accepted and many at once are all answered', async () => {
   const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
   const detector = personsBy(detectors);
   const replies = await Promise.all(Array.from({ length: 8 }, () => detector.detect(black, options)));
@@ -97,7 +97,7 @@ async function streetAs(width: number, height: number): Promise<RgbImage> {
   return { width, height, data: await picture.raw().toBuffer() };
 }
 
-test('the model gets a picture in the shape that its scene wants', async () => {
+test('the model gets an image in the shape that its scene wants', async () => {
   const squares = scenes.entries.map((scene) => ({ ...scene, input_shapes: [[416, 416] as [number, number]] }));
   const detectors = await start(
     directoryWith((path) => copyFileSync(model, path)),
@@ -114,7 +114,7 @@ test('the model gets a picture in the shape that its scene wants', async () => {
   expect(found.map(({ score }) => Number(score.toFixed(2)))).toEqual([0.86, 0.85, 0.82, 0.79]);
 });
 
-test('the model of eight bits finds the same people', async () => {
+test('the int8 model finds the same people', async () => {
   const detector = scenes.detectors['nanodet-416'];
   if (detector?.kind !== 'onnx') throw new Error('the embedded model is missing');
   const eightBits = { ...detector, file: 'nanodet-416-int8.onnx' };
@@ -136,7 +136,7 @@ test.each([
   [1280, 720],
   [600, 600],
   [450, 600],
-])('a picture of %d × %d keeps its objects where they are', async (width, height) => {
+])('an image of %d × %d keeps its objects where they are', async (width, height) => {
   const detector = personsBy(await start(directoryWith((path) => copyFileSync(model, path))));
   const found = await detector.detect(await streetAs(width, height), options);
   const nearest = found.find(({ bbox }) => Math.hypot(bbox.cx - 0.9, bbox.cy - 0.545) < 0.03);
@@ -157,7 +157,7 @@ test('the pixels that a caller gives away are moved to the thread, those that it
   expect(await detector.detect(await streetAs(768, 576), { ...options, givesPixels: true })).not.toEqual([]);
 });
 
-test('pictures of different shapes at once are each answered in their own', async () => {
+test('images of different shapes at once are each answered in their own', async () => {
   const detector = personsBy(await start(directoryWith((path) => copyFileSync(model, path))));
   const pictures = await Promise.all([streetAs(768, 576), streetAs(1280, 720), streetAs(405, 720)]);
   const alone = [];
@@ -182,14 +182,14 @@ test('fire is found in a drawn flame, not in a screen full of orange', async () 
   expect(await detector.detect(orange, wanted)).toEqual([]);
 });
 
-test('whoever gives up before the turn of their picture gets their own reason', async () => {
+test('a caller that gives up before the turn of its image gets its own reason', async () => {
   const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
   const detector = personsBy(detectors);
   const signal = AbortSignal.abort(new Error('client left'));
   await expect(detector.detect(black, { ...options, signal })).rejects.toThrow('client left');
 });
 
-test('after the stop pictures are refused as a fault of the backend', async () => {
+test('after the stop images are refused as a fault of the backend', async () => {
   const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
   await detectors.stop();
   const detector = personsBy(detectors);

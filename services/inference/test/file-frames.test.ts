@@ -99,7 +99,7 @@ test('a file with a variable frame rate keeps its own times', async () => {
   expect((await readAll(path)).map((frame) => frame.timeMs)).toEqual(sampledTimes(own));
 });
 
-test('a file whose first picture comes at 10 s begins with 10000', async () => {
+test('a file whose first frame comes at 10 s begins with 10000', async () => {
   const path = await videos.make('late.mp4', ...clip(25, 2), '-output_ts_offset', '10', ...h264);
   const frames = await readAll(path);
   expect((await presentationTimes(path))[0]).toBe(10_000);
@@ -113,7 +113,7 @@ test.each([23.976, 29.97, 50, 3])('%d frames a second are sampled on the same gr
   expect((await readAll(path)).map((frame) => frame.timeMs)).toEqual(sampledTimes(await presentationTimes(path)));
 });
 
-test('a large picture is scaled down and keeps its size in image', async () => {
+test('a large frame is scaled down and keeps its size in image', async () => {
   const path = await videos.make('large.mp4', '-f', 'lavfi', '-i', 'testsrc2=s=1920x1080:r=5:d=1', ...h264);
   const [frame] = await readAll(path, {
     sampling: { fps: 5, scaled: { width: 640, height: 360 }, turn: UPRIGHT, hasEdits: true },
@@ -136,7 +136,7 @@ test('reading on after the last sample ends at once', async () => {
   expect(await readAll(street, { after: { seq: 59, timeMs: 11_800 } })).toEqual([]);
 });
 
-test('a file that changes the size of its picture goes on with the same numbers and times', async () => {
+test('a file that changes the size of its frames goes on with the same numbers and times', async () => {
   const parts = ['320x240', '640x480'].map((size, index) =>
     videos.make(`part${index}.ts`, '-f', 'lavfi', '-i', `testsrc2=s=${size}:r=25:d=2.1`, ...h264, '-g', '25'),
   );
@@ -192,7 +192,7 @@ test('a reader that leaves early takes ffmpeg with it', async () => {
   expect(frames).toEqual([0, 1, 2]);
 });
 
-test('a file with sound only has no video track, nor has one with a cover picture', async () => {
+test('a file with sound only has no video track, nor has one with a cover image', async () => {
   const tone = ['-f', 'lavfi', '-i', 'sine=d=1'];
   const audio = await videos.make('audio.mp4', ...tone, '-c:a', 'aac');
   const cover = await videos.make('cover.png', '-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1');

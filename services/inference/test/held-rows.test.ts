@@ -135,7 +135,7 @@ test('a lease that was taken while the clock was ahead ends like any other, and 
   expect(seen.get(fenceKey(ahead))?.leaseLeftMs).toBeLessThanOrEqual(LEASE.leaseMs);
 });
 
-test('a stream that is let go of again is away since the same frame, and one with a new frame since that', async () => {
+test('a stream that is released again is unavailable since the same frame, and one with a new frame since that', async () => {
   const { db } = database;
   const hoursAgo = async (isNew: boolean) => {
     const job = await insertJob(900);

@@ -80,7 +80,7 @@ async function scoresOf({ deps }: typeof raw, jobId: string): Promise<number[]> 
   return objects.map(({ score }) => score).toSorted((a, b) => b - a);
 }
 
-test('a job keeps the calibration it was submitted with, whatever registry its worker has', async () => {
+test('a job keeps the calibration it was submitted with, with any registry of its worker', async () => {
   const plain = await scoresOf(raw, await submit(raw, 0.35));
   expect(plain.length).toBeGreaterThan(5);
   const published = plain.map((score) => toScore(probabilityOf(curve, score)));

@@ -177,7 +177,7 @@ test('a stop of a source that never answered waits for no time limit', async () 
   silent.close();
 });
 
-test('a stream whose address is forbidden by now fails, and nobody is connected to any more', async () => {
+test('a stream whose address is forbidden by now fails, and is not connected to any more', async () => {
   const inner = await tcpServer(() => undefined);
   const job = jobFor(stream(`http://127.0.0.1:${inner.port}/x`));
   expect(await inference.submit(job)).toMatchObject({ status: 201 });
@@ -219,7 +219,7 @@ test('a file job of a dead worker goes on after the last published sample', asyn
   expect(await inference.ended(job.job_id)).toMatchObject({ status: 'succeeded', frames_published: 60 });
 });
 
-test('a live job that a worker puts down is taken up by another with higher numbers', async () => {
+test('a live job that a worker yields is claimed by another with higher numbers', async () => {
   const source = await serveVideo(street);
   const job = jobFor(stream(source.url));
   await inference.submit(job);

@@ -104,7 +104,7 @@ function answerBinary(res: ServerResponse): void {
   res.writeHead(200, { 'inference-header-content-length': head.length }).end(Buffer.concat([head, ...parts]));
 }
 
-test('the picture travels as a binary tensor to the model and version of the registry', async () => {
+test('the image travels as a binary tensor to the model and version of the registry', async () => {
   answer = answerBinary;
   await detectorOf().detect(red, options);
   expect(seen?.path).toBe('/v2/models/cattle/versions/3/infer');
@@ -114,7 +114,7 @@ test('the picture travels as a binary tensor to the model and version of the reg
   expect([...(seen?.tensor.subarray(0, 16) ?? [])]).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
 });
 
-test('outputs in binary form become objects of the picture', async () => {
+test('outputs in binary form become objects of the image', async () => {
   answer = answerBinary;
   expect(await detectorOf().detect(red, options)).toEqual([sheep]);
 });
@@ -124,7 +124,7 @@ test('outputs as JSON numbers become the same objects', async () => {
   expect(await detectorOf().detect(red, options)).toEqual([sheep]);
 });
 
-test('a picture of another size is scaled to what the model needs', async () => {
+test('an image of another size is scaled to what the model needs', async () => {
   answer = answerBinary;
   const large = {
     width: 400,

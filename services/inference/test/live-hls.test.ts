@@ -107,7 +107,7 @@ test('a playlist that never ends to arrive is given up and asked for anew', asyn
 const empty = Buffer.alloc(188, 0xff);
 empty.writeUInt32BE(0x471fff10);
 
-test('pieces without pictures are fetched at a bounded rate, however short a playlist says that they are', async () => {
+test('pieces without frames are fetched at a bounded rate, however short a playlist says that they are', async () => {
   const arrivals: number[] = [];
   const lines = Array.from({ length: 9_000 }, (_, index) => `#EXTINF:0,\n${index}.ts`);
   const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:60', ...lines, '#EXT-X-ENDLIST', ''].join('\n');

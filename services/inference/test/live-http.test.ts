@@ -44,7 +44,7 @@ test('HTTP redirects, refusals and pages end the job at once', async () => {
   expect(inner.seen.connections).toBe(0);
 });
 
-test('a server without a valid certificate of its name is told nothing, not even what is asked for', async () => {
+test('a server without a valid certificate of its name receives nothing, not even the requested path', async () => {
   const clip = await readFile(await videos.make('clip.ts', '-i', street, '-c', 'copy', '-f', 'mpegts'));
   let requests = 0;
   const base = await httpServer((_req, res) => {

@@ -93,7 +93,7 @@ test.each(['rtsp', 'rtmp'])(
   },
 );
 
-test('a server that leaves before its first picture is tried again', async () => {
+test('a server that leaves before its first frame is tried again', async () => {
   const rtsp = await scriptedRtsp({}, { closesAfter: 'PLAY' });
   const stop = info({ level: 'status', code: 'NetStream.Play.Stop' });
   const rtmp = await scriptedRtmp({ play: (viewer) => viewer.say('onStatus', 0, null, stop) });

@@ -139,7 +139,7 @@ test('of a job without snapshots nothing is decoded, stored or asked for', async
   expect(await storedJobs()).toBe(0);
 });
 
-test('with snapshots nothing is stored while nobody asks', async () => {
+test('with snapshots nothing is stored without a request', async () => {
   const job = streamJob({ snapshots: 'tracks' });
   await inference.submit(job);
   await until(() => frameTimes(job.job_id).length > 5);

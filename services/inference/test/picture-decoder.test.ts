@@ -38,14 +38,14 @@ afterAll(async () => {
   sandbox.close();
 });
 
-test('a picture comes back scaled, with its own size beside it', async () => {
+test('an image comes back scaled, with its own size beside it', async () => {
   const { original, image } = await decoder.decode(await plain(64, 32).jpeg().toBuffer(), small);
   expect(original).toEqual({ width: 64, height: 32 });
   expect(image).toMatchObject({ width: 4, height: 2 });
   expect(Math.abs((image.data[0] ?? 0) - 200)).toBeLessThan(12);
 });
 
-test('a picture whose size the decoder reads in another way than it was judged by is refused before it is unpacked', async () => {
+test('an image whose size the decoder reads in another way than it was validated by is refused before it is unpacked', async () => {
   const bytes = await plain(64, 32).jpeg().toBuffer();
   const process = startPictureProcess(sandbox, { cpuMs: 1_000, waitMs: 200_000 });
   try {
@@ -59,7 +59,7 @@ test('a picture whose size the decoder reads in another way than it was judged b
   }
 });
 
-test('a picture that costs too much ends its own process and no other picture', async () => {
+test('an image that costs too much ends its own process and no other image', async () => {
   const expensive = await manyScans(85, 4_000);
   const honest = await plain(640, 480).jpeg().toBuffer();
   const before = lost;
@@ -72,7 +72,7 @@ test('a picture that costs too much ends its own process and no other picture', 
   expect(lost).toBe(before + 1);
 });
 
-test('the processor time of a picture is told, and a picture that ended its process took all that it may', async () => {
+test('the processor time of an image is reported, and an image that ended its process took all that it may', async () => {
   const { cpuMs: cheap } = await decoder.decode(await plain(64, 32).jpeg().toBuffer(), small);
   const { cpuMs: dear } = await decoder.decode(await plain(4_000, 4_000).png().toBuffer(), small);
   expect(dear).toBeGreaterThan(cheap);
@@ -80,7 +80,7 @@ test('the processor time of a picture is told, and a picture that ended its proc
   expect(refused).toMatchObject({ reason: 'not_decodable', cpuMs: 1_000 });
 });
 
-test('after every process was lost, pictures are decoded as before', async () => {
+test('after every process was lost, images are decoded as before', async () => {
   const expensive = await manyScans(85, 4_000);
   await Promise.all([reasonOf(expensive), reasonOf(expensive), reasonOf(expensive)]);
   expect(await reasonOf(await plain(64, 32).png().toBuffer())).toBe('decoded');
@@ -110,7 +110,7 @@ test('a lost process is replaced at once, and meanwhile another is ready', async
   }
 });
 
-test('a picture with more than 100 scans is refused before anything is decoded', async () => {
+test('an image with more than 100 scans is refused before anything is decoded', async () => {
   const before = lost;
   expect(await reasonOf(await manyScans(3_000, 64))).toBe('not_decodable');
   expect(lost).toBe(before);
@@ -124,7 +124,7 @@ test('an SVG in the clothes of a PNG reaches no loader', async () => {
   expect(await reasonOf(bytes)).toBe('not_decodable');
 });
 
-test('a large picture is decoded whatever its process has decoded before', async () => {
+test('a large image is decoded after any earlier work of its process', async () => {
   const large = await plain(5_000, 5_000)
     .ensureAlpha()
     .toColourspace('rgb16')

@@ -40,7 +40,7 @@ test.each([
   ['a reader', 0],
   ['a decoder', 1],
 ])(
-  '%s that is killed in the middle of a picture ends the attempt, and the next one gives frames',
+  '%s that is killed in the middle of a video frame ends the attempt, and the next one gives frames',
   async (_name, at) => {
     const base = await httpServer((_req, res) => flood(res.writeHead(200)));
     const { groups, decoderListener } = groupsWatched();

@@ -94,7 +94,7 @@ test.each<[string, string, string, Head]>([
   ['H.264', 'h264', 'avcC', legacy(7)],
   ['H.265 by number', 'h265', 'hvcC', legacy(12)],
   ['H.265 by name', 'h265', 'hvcC', enhanced('hvc1')],
-])('pictures of %s over RTMP are those of the camera, and so are their times', async (name, codec, record, head) => {
+])('frames of %s over RTMP are those of the camera, and so are their times', async (name, codec, record, head) => {
   const source = await make(codec);
   const { samples, configuration } = await samplesOf(source, record);
   const base = (samples[0]?.dtsMs ?? 0) - 1000;

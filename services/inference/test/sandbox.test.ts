@@ -57,7 +57,7 @@ async function groupOf({ pid }: ChildProcess): Promise<string[]> {
   return [String(pid), ...children.trim().split(' ').filter(Boolean)];
 }
 
-test('this machine has a wall for decoders', () => {
+test('this machine has a sandbox for decoders', () => {
   expect(['bubblewrap', 'landlock']).toContain(sandbox.wall);
 });
 
@@ -188,7 +188,7 @@ test('it makes no file, not even an empty one', async () => {
   expect(out).toBe('');
 });
 
-test('where there is no wall it can make a file, and the first byte it writes ends it', async () => {
+test('where there is no sandbox it can make a file, and the first byte it writes ends it', async () => {
   const file = join(folder, 'made');
   const open = await createSandbox('off');
   const walled = sandbox;
@@ -202,7 +202,7 @@ test('where there is no wall it can make a file, and the first byte it writes en
   }
 });
 
-test('the attempts above succeed where there is no wall, so it is the wall that refuses them', async () => {
+test('the attempts above succeed where there is no sandbox, so it is the sandbox that refuses them', async () => {
   const open = await createSandbox('off');
   const walled = sandbox;
   sandbox = open;
@@ -232,7 +232,7 @@ test('no file is left of it while it works, and it starts nothing once it is clo
   expect(() => short.spawn({ program: 'true', args: [] }, [])).toThrow('closed');
 });
 
-test('where no wall works and one is required, nothing is started', async () => {
+test('where no sandbox works and one is required, nothing is started', async () => {
   const without = await createSandbox('require', []);
   expect(without.wall).toBe('none');
   expect(() => without.spawn({ program: 'true', args: [] }, [])).toThrow('no wall');

@@ -21,7 +21,7 @@ const detect = (headers: Record<string, string>) =>
     headers,
   });
 
-test('pictures beyond the places are turned away at once with a time to come back, and later ones are served', async () => {
+test('images beyond the places are turned away at once with a time to come back, and later ones are served', async () => {
   const authorized = { Authorization: `Bearer ${token}` };
   const replies = await Promise.all(Array.from({ length: 20 }, () => detect(authorized)));
   const turnedAway = replies.filter(({ status }) => status === 503);
@@ -35,7 +35,7 @@ test('pictures beyond the places are turned away at once with a time to come bac
   expect((await detect(authorized)).status).toBe(200);
 });
 
-test('an autoscaler sees how many pictures are there and how many there may be', async () => {
+test('an autoscaler sees how many images are there and how many there may be', async () => {
   const places = await metrics.sumOf('vision.inference.places');
   expect(places).toBeGreaterThanOrEqual(3);
   // A picture gives its place back right after its answer.

@@ -166,7 +166,7 @@ test('an address that is not allowed is never connected to', async () => {
   await strict.close();
 });
 
-test('the capacity names probes, so that nobody asks an older backend for them', async () => {
+test('the capacity names probes, so that an older backend is not asked for them', async () => {
   const { body } = await inference.get('/v1/capacity');
   expect((body as { features?: string[] }).features).toContain('stream_probes');
 });

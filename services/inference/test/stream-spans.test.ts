@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-test('the span of a stream of pieces tells its scheme and host, no piece of it has one, and no server is told the trace', async () => {
+test('the span of a stream of pieces tells its scheme and host, no piece of it has one, and no server receives the trace', async () => {
   const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
   const base = await httpServer((req, res) => {
     asked.push({ path: req.url ?? '', headers: req.headers });

@@ -242,7 +242,7 @@ test('images that wait for an object store without an answer are bounded, and th
 });
 
 test.each(['inference.track_snapshot.stored', 'inference.track_snapshot.published'])(
-  'a job whose worker dies at %s is ended by the next, and each image that was told is there',
+  'a job whose worker dies at %s is ended by the next, and each image that was announced is there',
   async (step) => {
     await inference.close();
     // No lease ends by itself; that of the worker that dies is ended by its row.

@@ -28,7 +28,7 @@ async function detect({ base }: { base: string }, owner: string, picture: Buffer
   });
 }
 
-test('an ordinary picture is answered while others fill every place with expensive ones', async () => {
+test('an ordinary image is answered while others fill every place with expensive ones', async () => {
   let answered = 0;
   const flood = ['one', 'other'].flatMap((owner) =>
     Array.from({ length: 4 }, async () => {
@@ -46,7 +46,7 @@ test('an ordinary picture is answered while others fill every place with expensi
   expect(await Promise.all(flood)).toEqual(Array(8).fill(200));
 });
 
-test('expensive pictures that are being decoded hold no place that an ordinary one needs', async () => {
+test('expensive images that are being decoded hold no place that an ordinary one needs', async () => {
   const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
   const decoded = {
     original: { width: 1, height: 1 },
@@ -79,7 +79,7 @@ test('expensive pictures that are being decoded hold no place that an ordinary o
   expect(await Promise.all(flood)).toEqual(Array(4).fill('detected'));
 });
 
-test('a picture waits for a turn of each other owner, not for all that they sent', async () => {
+test('an image waits for a turn of each other owner, not for all that they sent', async () => {
   let answered = 0;
   const flood = ['one', 'other'].flatMap((owner) =>
     Array.from({ length: 10 }, () => detect(service, owner, street).then(() => (answered += 1))),
@@ -92,7 +92,7 @@ test('a picture waits for a turn of each other owner, not for all that they sent
   await Promise.all(flood);
 });
 
-test('a picture whose turn does not come in time is turned away as for lack of room', async () => {
+test('an image whose turn does not come in time is turned away as for lack of room', async () => {
   const replies = await Promise.all(Array.from({ length: 6 }, () => detect(hurried, 'flood', expensive)));
   const turnedAway = replies.filter(({ status }) => status === 503);
   expect(turnedAway.length).toBeGreaterThan(0);

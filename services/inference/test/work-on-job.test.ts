@@ -65,7 +65,7 @@ test('a worker that finds its job taken over before it began says nothing about 
   expect(world.messages(late.jobId).map(({ data }) => data)).toMatchObject([{ attempt: 2, status: 'stopped' }]);
 });
 
-test('a source that fails for good is told after the frames that it gave', async () => {
+test('a source that fails for good is reported after the frames that it gave', async () => {
   const { deps } = running;
   const clip = await readFile(await videos.make('clip.ts', '-i', street, '-t', '2', '-c', 'copy', '-f', 'mpegts'));
   let requests = 0;

@@ -76,7 +76,7 @@ test('a rule is created, read, replaced and published with every change', async 
   ]);
 });
 
-test('a repeat changes nothing, in whatever order its fields are, and another name changes no version', async () => {
+test('a repeat changes nothing, in any order of its fields, and another name changes no version', async () => {
   const subject = newSubject();
   const [, created] = await put(subject, 'yard');
   expect(await put(subject, 'yard', { when: { labels: ['person'], kind: 'object_present' }, name: rule.name })).toEqual(

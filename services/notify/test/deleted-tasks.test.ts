@@ -77,7 +77,7 @@ test('a stream that resumes by an old cursor skips the deleted task, and one tha
   resumed.close();
 });
 
-test('logs no state of a task after its deletion, whatever its version', async () => {
+test('logs no state of a task after its deletion, with any version', async () => {
   const { subject, deleted, stopped } = await logged();
   await notify.tellDeleted(deleted, deleted);
   await notify.tell(deleted, stopped, task({ ...deleted, version: 1_000_000, status: 'failed' }));

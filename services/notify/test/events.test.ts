@@ -24,7 +24,7 @@ const typesOf = ({ items }: { items: { type: string }[] }) => items.map(({ type 
 const numbersOf = ({ items }: { items: { sequence: number }[] }) => items.map(({ sequence }) => sequence);
 const sorted = (numbers: number[]) => [...new Set(numbers)].toSorted((a, b) => a - b);
 
-test('logs each new state of a task once, whatever comes again or late', async () => {
+test('logs each new state of a task once, also when states come again or late', async () => {
   const subject = newSubject();
   const versions = lifeOf(subject, 'submitting', 'running', 'running', 'stopping', 'stopped');
   await notify.tell(...versions);
@@ -196,7 +196,7 @@ async function setBack(subject: string): Promise<void> {
   await db('subject_logs').where({ subject }).update({ position: first });
 }
 
-test('a reader of a log that was set back and has gone on since is told, by pages and by the stream', async () => {
+test('a reader of a log that was set back and has gone on since learns of it, by pages and by the stream', async () => {
   const subject = newSubject();
   await notify.tell(task({ subject }), task({ subject }));
   const before = await notify.page('', subject);
@@ -265,7 +265,7 @@ async function age(subject: string, position: number | undefined): Promise<void>
     .update({ logged_at: db.raw(`now() - interval '31 days'`) });
 }
 
-test('a reader behind expired events is told that it missed some, by pages and by the stream', async () => {
+test('a reader behind expired events learns that it missed some, by pages and by the stream', async () => {
   const subject = newSubject();
   await notify.tell(...lifeOf(subject, 'running', 'resolving', 'running', 'failed'));
   const { items } = await notify.page('', subject);

@@ -273,7 +273,7 @@ test('nothing is lost between old and new settings: a change of types ends what 
   }
 });
 
-test('events that expired before they were published are told as missed', async () => {
+test('events that expired before they were published are reported as missed', async () => {
   const own = brokersOf(notify);
   const open = await startFakeBroker(acknowledges);
   try {

@@ -157,7 +157,7 @@ test('a webhook that waited for the pace of its host goes to the address that it
   expect(sent).toEqual(['second.example.org']);
 });
 
-test('webhooks to one machine keep one pace, whatever names it has', async () => {
+test('webhooks to one machine keep one pace, under all its names', async () => {
   const paces = createHostPace(1, () => 0);
   const waits: number[] = [];
   const pace: HostPace = {

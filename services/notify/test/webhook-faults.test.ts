@@ -55,7 +55,7 @@ const cutConnections = () =>
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
 
-test('every event arrives, unaltered, whatever receiver, process and database do meanwhile', async () => {
+test('every event arrives, unaltered, during faults of receiver, process and database', async () => {
   const hooks = webhooksOf(notify);
   const { secret = '' } = await hooks.put('hook', { url: receiver.url });
   await notify.halt();

@@ -114,7 +114,7 @@ test('rotating to the secret in force changes nothing, so a caller may repeat it
   expect(await hooks.send('POST', '/turn/rotate-secret', asked)).toEqual(first);
 });
 
-test('a test goes to its endpoint only, whatever its types; the seventh in a minute is refused', async () => {
+test('a test goes to its endpoint only, with any types; the seventh in a minute is refused', async () => {
   const hooks = webhooksOf(notify);
   await hooks.put('one', { url: hook(), event_types: ['task.failed'] });
   await hooks.put('other', { url: hook() });

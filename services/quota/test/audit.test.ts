@@ -55,7 +55,7 @@ const repair = (subject: string, day: string) =>
     body: { subject, kind: 'video', day, who: 'zoe', reason: 'found by the audit' },
   });
 
-test('a counter that was changed by hand is told, shown and gone after a repair that is kept with who and why', async () => {
+test('a counter that was changed by hand is reported, shown and gone after a repair that is kept with who and why', async () => {
   const { subject } = await reserved();
   await quota.database.db('quota_days').where({ subject }).update({ used: 5 });
   await until(async () => (await of(subject)).length === 1);
@@ -80,7 +80,7 @@ test('a counter that was changed by hand is told, shown and gone after a repair 
   ).toEqual([{ used_before: 5, used_after: 3, who: 'zoe', reason: 'found by the audit' }]);
 });
 
-test('reservations that were changed or removed by hand are told', async () => {
+test('reservations that were changed or removed by hand are reported', async () => {
   const [changed, removed] = [await reserved(), await reserved()];
   const { db } = quota.database;
   await db('reservations').where({ id: changed.id }).update({ charged: 1 });
@@ -99,7 +99,7 @@ test('a counter that was removed is made again by its repair', async () => {
   expect(await quota.database.db('quota_days').where({ subject }).first('used')).toEqual({ used: 3 });
 });
 
-test('a counter of nobody cannot be repaired', async () => {
+test('a counter without a subject cannot be repaired', async () => {
   expect((await repair(randomUUID(), '2026-01-01')).status).toBe(404);
 });
 

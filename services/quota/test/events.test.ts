@@ -90,7 +90,7 @@ const newReservation = (facts: Partial<Reservation> = {}): Reservation => ({
 const stateOf = (one: Reservation): Promise<{ state: string; charged: number }> =>
   quota.database.db('reservations').where({ id: one.id }).first('state', 'charged');
 
-test('a refunded task gives its unit back once, however often and in whatever order it is told', async () => {
+test('a refunded task refunds its unit once, with any number and order of its events', async () => {
   const one = await reserved();
   const told = [
     { task: task(one, { version: 3, status: 'refunded' }) },
@@ -104,7 +104,7 @@ test('a refunded task gives its unit back once, however often and in whatever or
   expect(used).toEqual({ used: 0 });
 });
 
-test('a task that was shown and refunded keeps its key, a create that was rolled back leaves it free', async () => {
+test('a task that was shown and refunded keeps its key, a create request that was rolled back leaves it free', async () => {
   const [shown, undone, fromBefore] = [await reserved(), await reserved(), await reserved()];
   await deliver(
     { task: task(shown, { version: 2, status: 'refunded', keeps_key: true }) },

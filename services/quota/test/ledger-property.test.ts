@@ -34,7 +34,7 @@ const commands = [
   fc.constantFrom(30, 90, 600).map((minutes) => new PassTime(minutes)),
 ];
 
-test('whatever is reserved, settled, refunded, repeated and overtaken around midnight, counters equal the ledger', async () => {
+test('counters equal the ledger after any reserves, settlements, refunds, repeats and overtakings around midnight', async () => {
   const seed = Number(process.env['FC_SEED'] ?? Date.now() % 2 ** 31);
   process.stdout.write(`ledger property: FC_SEED=${seed}\n`);
   await fc.assert(

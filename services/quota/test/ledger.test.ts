@@ -94,7 +94,7 @@ test('a refund that overtakes its reserve leaves nothing charged', async () => {
   expect(await usedOf(one.subject)).toBe(0);
 });
 
-test('a refund and its reserve at the same time leave nothing charged, whoever is first', async () => {
+test('a refund and its reserve at the same time leave nothing charged, in any order', async () => {
   const all = Array.from({ length: 60 }, () => reservation());
   await Promise.all(
     all.flatMap((one) => [

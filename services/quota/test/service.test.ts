@@ -88,7 +88,7 @@ test('a field that this version does not know is ignored: a newer service may se
   expect([answer.status, await answer.json()]).toEqual([200, { outcome: 'granted' }]);
 });
 
-test('a key of any UUID version and variant is one, in whatever case it is sent', async () => {
+test('a key of any UUID version and variant is one, in upper and lower case', async () => {
   const subject = randomUUID();
   const key = '1111AAAA-1111-1111-1111-111111111111';
   const first = await quota.call('PUT', path(randomUUID()), { subject, body: body({ idempotency_key: key }) });

@@ -165,7 +165,7 @@ test('on SIGTERM readiness says no at once, and requests are served until the dr
   expect(await quota.ended).toBe('0');
 });
 
-test('the longest time of a stop is told for the settings of the environment', async () => {
+test('the longest time of a stop is reported for the settings of the environment', async () => {
   const asked = startMain('quota', { DRAIN_DELAY_MS: '5000', SHUTDOWN_GRACE_MS: '10000' }, ['stop-times']);
   expect(await asked.ended).toBe('0');
   expect(JSON.parse(asked.output())).toEqual({

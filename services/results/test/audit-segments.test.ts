@@ -50,7 +50,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
     }
   }
 
-  test('a segment whose index row is gone is told; tasks in order are not', async () => {
+  test('a segment whose index row is gone is reported; tasks in order are not', async () => {
     const [torn, whole] = [await twoAttempts(), await twoAttempts()];
     expect(await segmentsOf(torn).where({ first_seq: 0 }).delete()).toBe(1);
     await end(torn, whole);
@@ -61,7 +61,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
     expect(await named(whole)).toEqual([]);
   });
 
-  test('a segment that counts other frames of the last attempt than its end mark is told', async () => {
+  test('a segment that counts other frames of the last attempt than its end-of-stream marker is reported', async () => {
     const [torn, whole] = [await twoAttempts(), await twoAttempts()];
     await segmentsOf(torn)
       .where({ first_seq: 2 })
@@ -83,7 +83,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
   });
 
   if (form === 'cold')
-    test('a segment whose object is gone is told until it is there again', async () => {
+    test('a segment whose object is gone is reported until it is there again', async () => {
       const [torn, whole] = [await twoAttempts(), await twoAttempts()];
       const { s3, database } = results;
       const [key = ''] = (await s3.objects()).filter((name) => name.includes(torn));

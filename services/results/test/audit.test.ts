@@ -29,7 +29,7 @@ const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'stored_fr
 const ended = (taskId: string) =>
   results.tell(snapshot(taskId, 'subject-a', { version: 3, status: 'succeeded', ended_at: new Date().toISOString() }));
 
-test('an end mark that has become overdue, and its event that nobody announces, are found soon', async () => {
+test('an end-of-stream marker that has become overdue, and its event without an announcement, are found soon', async () => {
   const task = newTaskId();
   const announced = () => results.database.db('outbox').where({ key: task }).whereNotNull('published_at');
   await results.deliver([frame(task, 0), mark(task, { frames_published: 2 })]);
@@ -38,7 +38,7 @@ test('an end mark that has become overdue, and its event that nobody announces, 
   await until(async () => (await announced()).length === 1);
 });
 
-test('frames without an end mark are told once their task has ended, until the mark comes', async () => {
+test('frames without an end-of-stream marker are reported once their task has ended, until the marker comes', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0), frame(task, 1)]);
   await ended(task);
@@ -52,7 +52,7 @@ test('frames without an end mark are told once their task has ended, until the m
   await until(async () => (await gauge()) === 0);
 });
 
-test('a task of which nothing arrived although frames were published is told', async () => {
+test('a task of which nothing arrived although frames were published is reported', async () => {
   const [torn, empty] = [newTaskId(), newTaskId()];
   const facts = { version: 3, status: 'stopped', ended_at: new Date().toISOString() } as const;
   await results.tell(snapshot(empty, 'subject-a', { ...facts, frames_published: 0 }));
@@ -62,7 +62,7 @@ test('a task of which nothing arrived although frames were published is told', a
   expect(await named(empty)).toEqual([]);
 });
 
-test('a task whose backend lost the job has no end mark and needs none', async () => {
+test('a task whose backend lost the job has no end-of-stream marker and needs none', async () => {
   const [lost, torn] = [newTaskId(), newTaskId()];
   const facts = { version: 3, status: 'failed', ended_at: new Date().toISOString() } as const;
   await results.deliver([frame(lost, 0), frame(torn, 0)]);
@@ -72,7 +72,7 @@ test('a task whose backend lost the job has no end mark and needs none', async (
   expect(await named(lost)).toEqual([]);
 });
 
-test('frames that are gone are told; tasks in order are not', async () => {
+test('frames that are gone are reported; tasks in order are not', async () => {
   const [task, healthy] = [newTaskId(), newTaskId()];
   await results.deliver([frame(healthy, 0), frame(healthy, 1), mark(healthy, { frames_published: 2 })]);
   await results.deliver([frame(task, 0), frame(task, 1), mark(task, { frames_published: 2 })]);
@@ -86,7 +86,7 @@ test('frames that are gone are told; tasks in order are not', async () => {
   expect(await named(healthy)).toEqual([]);
 });
 
-test('frames that the end mark speaks of and that never came are told, although what is stored was counted rightly', async () => {
+test('frames that the end-of-stream marker counts and that never came are reported, although what is stored was counted rightly', async () => {
   const task = newTaskId();
   const attemptFrames = { count: 3, first_seq: 0, last_seq: 2 };
   await results.deliver([frame(task, 0), frame(task, 1), mark(task, { attempt_frames: attemptFrames })]);
@@ -107,7 +107,7 @@ test('frames that the end mark speaks of and that never came are told, although 
   await until(async () => (await named(task)).length === 0);
 });
 
-test('of a task with two attempts the end mark is compared with the frames of its own attempt', async () => {
+test('of a task with two attempts the end-of-stream marker is compared with the frames of its own attempt', async () => {
   const [whole, torn] = [newTaskId(), newTaskId()];
   for (const task of [whole, torn]) {
     const own = { count: 2, first_seq: 2, last_seq: 3 };
@@ -124,7 +124,7 @@ test('of a task with two attempts the end mark is compared with the frames of it
   expect(await named(whole)).toEqual([]);
 });
 
-test('frames of an earlier attempt that were published and never came are told, although no end mark speaks of them', async () => {
+test('frames of an earlier attempt that were published and never came are reported, although no end-of-stream marker counts them', async () => {
   const [whole, torn] = [newTaskId(), newTaskId()];
   const own = { count: 2, first_seq: 2, last_seq: 3 };
   for (const task of [whole, torn]) {
@@ -139,7 +139,7 @@ test('frames of an earlier attempt that were published and never came are told, 
   expect(await named(whole)).toEqual([]);
 });
 
-test('frames of a job whose task does not exist are told until its end mark comes', async () => {
+test('frames of a job whose task does not exist are reported until its end-of-stream marker comes', async () => {
   const [lost, known] = [newTaskId(), newTaskId()];
   results.tasks.answers.set('/internal/v1/known-tasks', { status: 200, body: { task_ids: [known] } });
   await results.deliver([frame(lost, 0), frame(known, 0)]);
@@ -165,7 +165,7 @@ test('a task with alarm rules that was not created after all has no frames', asy
   expect(items.filter(({ id }) => id === undone)).toEqual([]);
 });
 
-test('frames of a task that is lost are told at once, however seldom their job would be asked about', async () => {
+test('frames of a task that is lost are reported at once, however seldom their job would be asked about', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0)]);
   await results.database

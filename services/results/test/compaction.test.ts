@@ -139,7 +139,7 @@ test('frames that are too young stay, and few ones wait for others until their t
   expect(await formsOf(database.db, running)).toMatchObject({ hot: 0, cold: 100 });
 });
 
-test('repeats of frames in the object store are stored once, newer attempts take them over, others are told of', async () => {
+test('repeats of frames in the object store are stored once, newer attempts take them over, others are reported', async () => {
   const task = newTaskId();
   const before = Number(await metrics.sumOf('vision.results.frame_conflicts'));
   await keep(framesOf(task, 0, 50));
@@ -320,7 +320,7 @@ test('a page is shown however many objects it takes', async () => {
   expect(items.map(({ objects }) => objects.length)).toEqual(upTo(200).map(() => 3));
 });
 
-test('a store that is away hides cold pages, with a time to come back; hot pages and ingest go on', async () => {
+test('a store that is unavailable hides cold pages, with a time to come back; hot pages and ingest go on', async () => {
   const task = newTaskId();
   await keep(framesOf(task, 0, 500));
   await compact();

@@ -208,7 +208,7 @@ test('a task of which nothing has arrived can be deleted, and refuses what arriv
   expect(await statusOf(task, 'results')).toBe(404);
 });
 
-test('what a process of an earlier release stores of a deleted task is hidden, and removed when it is told again', async () => {
+test('what a process of an earlier release stores of a deleted task is hidden, and removed when the deletion is repeated', async () => {
   const task = newTaskId();
   await deleteThem(task);
   const { db } = results.database;

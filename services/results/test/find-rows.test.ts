@@ -29,7 +29,7 @@ async function keepRow(task: string): Promise<void> {
   await turnIntoRows(database.db, task);
 }
 
-test('tasks with rows are found on whatever day, and all days are asked for at once', async () => {
+test('tasks with rows are found on every day, and all days are queried at once', async () => {
   const tasks = [0, 1, 2, 3, 4].map((days) => taskIdAt(Date.now() - days * 86_400_000));
   for (const task of tasks) await keepRow(task);
   const asked: string[] = [];

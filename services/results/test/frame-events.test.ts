@@ -46,7 +46,7 @@ const storedSeqs = async (taskId: string): Promise<number[]> =>
   (await storedFrames(results.database.db, taskId)).map(({ seq }) => seq);
 const settled = (id: string) => untilSettled(results.service.consumers.frames, id);
 
-test('when the mark is stored, the end of the results is told once', async () => {
+test('when the marker is stored, the end of the results is announced once', async () => {
   const task = newTaskId();
   const events = [frame(task, 0), frame(task, 1), frame(task, 2), mark(task)];
   await results.deliver(events);
@@ -117,7 +117,7 @@ const segmentOf = (name: string, key: string, value: Buffer) => ({
   headers: { ce_id: name, ce_type: segmentProduced.type, ce_source: 'test', ce_specversion: '1.0' },
 });
 
-test('frames in segments are stored, and a segment that cannot be read is put aside whole', async () => {
+test('frames in segments are stored, and a segment that cannot be read becomes one dead letter', async () => {
   const task = newTaskId();
   const good = encodeFrameSegment([frame(task, 1), frame(task, 2), frame(task, 5)]);
   const damaged = Buffer.from(good);
@@ -144,7 +144,7 @@ test('frames in segments are stored, and a segment that cannot be read is put as
   expect(letters[0]?.value).toBe(`base64:${damaged.toString('base64')}`);
 });
 
-test('a segment as workers publish it needs no header but its type, and one that is put aside can be replayed', async () => {
+test('a segment as workers publish it needs no header but its type, and one that became a dead letter can be replayed', async () => {
   const task = newTaskId();
   const { kafka, producer } = results;
   const publish = (data: Uint8Array) =>
@@ -161,7 +161,7 @@ test('a segment as workers publish it needs no header but its type, and one that
   expect(await storedSeqs(task)).toEqual([0, 1, 2]);
 });
 
-test('while the database is away the consumer waits, and nothing is lost', async () => {
+test('while the database is unavailable the consumer waits, and nothing is lost', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0)]);
   const server = new Client({ connectionString: process.env['TEST_DATABASE_URL'] });
@@ -187,7 +187,7 @@ test('while the database is away the consumer waits, and nothing is lost', async
   expect(await storedSeqs(task)).toEqual([0, 1, 2]);
 });
 
-test('frames and end marks that the database lost with its last commits are read again and stored once', async () => {
+test('frames and end-of-stream markers that the database lost with its last commits are read again and stored once', async () => {
   const task = newTaskId();
   const { db } = results.database;
   await results.deliver([frame(task, 0), frame(task, 1)]);

@@ -21,7 +21,7 @@ afterEach(() => database.drop());
 
 const isMigrated = async () => (await database.db('schema_migrations').where({ name: NEWEST })).length === 1;
 
-test('a database that still stores rows is refused, with what to do, until 0.3 was told to store segments', async () => {
+test('a database that still stores rows is refused, with what to do, until 0.3 was set to store segments', async () => {
   // Empty tables prove nothing: an old replica may run although it has stored nothing yet.
   await expect(migrate(database.db, migrations)).rejects.toThrow(
     'With release 0.3, start results once with WRITE_SEGMENTS=true',

@@ -133,7 +133,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(await page(taskId, { cursor: first.resume_cursor })).toMatchObject({ next_cursor: '', resume_cursor: '' });
   });
 
-  test('a task that goes on under another attempt after an end mark never has an empty resume_cursor before its end', async () => {
+  test('a task that goes on under another attempt after an end-of-stream marker never has an empty resume_cursor before its end', async () => {
     const taskId = await newTask(2);
     await deliver([mark(taskId)]);
     expect((await page(taskId)).resume_cursor).not.toBe('');
@@ -145,7 +145,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect((await page(taskId, { cursor })).resume_cursor).toBe('');
   });
 
-  test('an end mark whose frames are not all there leaves resume_cursor open until they are', async () => {
+  test('an end-of-stream marker whose frames are not all there leaves resume_cursor open until they are', async () => {
     const taskId = await newTask(2);
     await results.tell(snapshot(taskId, 'subject-a', ended(2)));
     await deliver([mark(taskId, { attempt_frames: { count: 3, first_seq: 0, last_seq: 2 } })]);
@@ -194,7 +194,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     }
   });
 
-  test('a task of somebody else and one that never was take the same way and get the same answer', async () => {
+  test('a task of another subject and one that never was take the same way and get the same answer', async () => {
     const foreign = await newTask(1);
     const answers = [];
     const asked = [];
@@ -237,13 +237,13 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 400, reason: 'not_a_video_task' });
   });
 
-  test('with nobody to ask an unknown task is no 404 but 503', async () => {
+  test('while tasks cannot be asked an unknown task is no 404 but 503', async () => {
     const taskId = newTaskId();
     results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, { status: 500, body: {} });
     expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
   });
 
-  test('the newest version of a task counts, whatever arrives last', async () => {
+  test('the newest version of a task counts, with any order of arrival', async () => {
     const taskId = await newTask(1, { version: 5, default_min_score: 0.9 });
     await results.tell(snapshot(taskId, 'subject-a', { version: 4, default_min_score: 0.1 }));
     expect((await page(taskId)).items[0]?.objects).toHaveLength(1);

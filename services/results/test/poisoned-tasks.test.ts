@@ -67,7 +67,7 @@ test('a task whose frames cannot be moved holds back no other and is named', asy
   expect(await gauge('compaction')).toBe(1);
 });
 
-test('end marks that cannot be judged hold back no other, and each is named', async () => {
+test('end-of-stream markers that cannot be decided hold back no other, and each is named', async () => {
   const poisoned = [randomUUID(), randomUUID()];
   const healthy = newTaskId();
   for (const id of [...poisoned, healthy]) {

@@ -51,7 +51,7 @@ test.each([
   expect(gets()).toBe(2);
 });
 
-test('an object that stays damaged is told as damaged, and asked for again by the next reader', async () => {
+test('an object that stays damaged is reported as damaged, and requested again by the next reader', async () => {
   const { gets } = await startStore(short, short, body);
   await expect(store.get(object)).rejects.toMatchObject({ name: 'SegmentDamagedError' });
   expect(gets()).toBe(2);

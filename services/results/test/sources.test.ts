@@ -38,7 +38,7 @@ async function deliver(key: string, data: object): Promise<unknown> {
 const listed = async (taskId: string) =>
   results.database.db('source_states').where({ task_id: taskId }).orderBy(['attempt', 'n']).select('n', 'state');
 
-test('lists a state once, whatever is repeated and in whatever order snapshots arrive', async () => {
+test('lists a state once, with any repeats and order of snapshots', async () => {
   const task = newTaskId();
   await deliver(task, snapshotOf(task, 1, { state: 'connecting' }));
   await deliver(task, snapshotOf(task, 3));

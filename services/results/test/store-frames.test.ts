@@ -108,7 +108,7 @@ describe('storing', () => {
     expect(await announced(task)).toMatchObject([{ attempt: 2, frames_stored: 5 }]);
   });
 
-  test('an end mark is announced once, with every frame before it stored', async () => {
+  test('an end-of-stream marker is announced once, with every frame before it stored', async () => {
     const task = newTaskId();
     await store(frame(task, 0), frame(task, 1), mark(task, { status: 'failed', error: 'source lost' }));
     await store(mark(task, { status: 'failed', error: 'source lost' }), frame(task, 1));
@@ -126,7 +126,7 @@ describe('storing', () => {
     expect(await announced(task)).toMatchObject([{ attempt: 1 }, { attempt: 2, status: 'stopped', frames_stored: 2 }]);
   });
 
-  test('another frame under a stored number is told of and changes nothing; repeats are no alarm', async () => {
+  test('another frame under a stored number is reported and changes nothing; repeats are no alarm', async () => {
     const task = newTaskId();
     const before = Number(await alarms('frame_conflicts'));
     await store(frame(task, 0), frame(task, 1));
@@ -149,7 +149,7 @@ describe('storing', () => {
     expect(await stored(task)).toEqual([0, 1, 2, 100, 101]);
   });
 
-  test('an end mark that overtakes frames waits for them', async () => {
+  test('an end-of-stream marker that overtakes frames waits for them', async () => {
     const task = newTaskId();
     const before = Number(await alarms('holes'));
     await store(frame(task, 0), mark(task, published(3, 0, 2)));
@@ -175,7 +175,7 @@ describe('storing', () => {
     expect(await alarms('holes')).toBe(before + 1);
   });
 
-  test('end marks that cannot be judged keep those behind them from nothing', async () => {
+  test('end-of-stream markers that cannot be decided keep those behind them from nothing', async () => {
     const task = newTaskId();
     const pending = { pending_end: mark(task, published(1, 0, 0)), pending_until: new Date(0) };
     // None of these ids holds the day that its frames would be counted in.

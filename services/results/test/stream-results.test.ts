@@ -115,7 +115,7 @@ test('frames are sent as they are stored, as they stand on pages, and the end wi
   });
 });
 
-test('a client that was sent the end is told to stay away, one that was not is sent it again', async () => {
+test('a client that received the end gets 204, one that did not receives it again', async () => {
   const taskId = await newTask(2);
   await end(taskId, 2);
   const stream = await open(taskId);

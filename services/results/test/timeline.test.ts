@@ -138,7 +138,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-test('the timeline is what its frames say, in whatever order and portions they come, folded or not', async () => {
+test('the timeline is what its frames say, in any order and portions, folded or not', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.subarray([0, 1, 2, 3]), async (given, foldsAfter) => {
       const taskId = await newTask();
@@ -227,7 +227,7 @@ async function stream(states: Partial<SourceChangedData>[], up: [fromS: number, 
   return { taskId, startMs, gapsOf };
 }
 
-test('tells a camera that was away from one in front of which nothing happened', async () => {
+test('distinguishes a camera that was unavailable from one in front of which nothing happened', async () => {
   const { taskId, startMs, gapsOf } = await stream(
     [
       { since_ms: 3_000, state: 'connecting' },

@@ -146,7 +146,7 @@ test('the newest image of a track is returned, and the one before is removed', a
   expect((await read(task)).status).toBe(200);
 });
 
-test('a client that has the image is told that it has not changed', async () => {
+test('a client that has the image learns that it has not changed', async () => {
   const task = await taskWith();
   await takeImage(task, 1);
   const authorization = `Bearer ${await testToken('gateway', 'results', { subject: 'subject-a' })}`;

@@ -280,7 +280,7 @@ test('refuses a cursor of another task, another order or the results', async () 
   expect((await results.get(`/v1/vision/tasks/${randomUUID()}/tracks`)).status).toBe(404);
 });
 
-test('folds a task of before the upgrade when its tracks are asked for', async () => {
+test('folds a task from before the upgrade when its tracks are requested', async () => {
   const taskId = await newTask();
   for (let from = 0; from < 2_500; from += 500) await results.deliver(passers(taskId, from, from + 500));
   await folded(taskId);
@@ -304,7 +304,7 @@ test.each(['oldest', 'changed'])('a task without a track yet gives a cursor to f
   expect(next.items.map(({ track_id: id }) => id)).toEqual(['a1-0']);
 });
 
-test('a reader of changes whose task is folded first is told where to go on', async () => {
+test('a reader of changes whose task is folded first learns where to go on', async () => {
   const taskId = await newTask();
   for (let from = 0; from < 2_500; from += 500) await results.deliver(passers(taskId, from, from + 500));
   await database.db('ingests').where({ task_id: taskId }).update({ fold_at: null });
@@ -322,7 +322,7 @@ test('a reader of changes whose task is folded first is told where to go on', as
   expect(ids.toSorted()).toEqual(Array.from({ length: 50 }, (_, at) => `a1-${at}`).toSorted());
 });
 
-test('a negative time is one of an upload, whatever is asked', async () => {
+test('a negative time is one of an upload, in every query', async () => {
   for (const [kind, status] of [
     ['stream', 400],
     ['upload', 200],

@@ -51,7 +51,7 @@ test('a healthy system shows no difference', async () => {
   expect(await world.database.db('audit_differences').select('id')).toEqual([]);
 });
 
-test('units that are held for nothing are told and shown until they are given back', async () => {
+test('units that are held for nothing are reported and shown until they are refunded', async () => {
   const id = `${uuidv7()}/1`;
   const subject = randomUUID();
   const { db } = world.quota.database;
@@ -68,7 +68,7 @@ test('units that are held for nothing are told and shown until they are given ba
   await until(async () => (await gauge('open_reservation')) === 0);
 });
 
-test('a task whose video is gone is told and shown', async () => {
+test('a task whose video is gone is reported and shown', async () => {
   const { body } = await create(randomUUID());
   await world.s3.client.removeObject(world.s3.bucket, await world.videoOf(body.task_id));
   await until(async () => (await named(body.task_id)).length === 1);
@@ -77,7 +77,7 @@ test('a task whose video is gone is told and shown', async () => {
   expect(told(body.task_id)).toHaveLength(1);
 });
 
-test('a stored video that no task has is told and shown until it is removed', async () => {
+test('a stored video that no task has is reported and shown until it is removed', async () => {
   const key = await world.videoOf(uuidv7());
   await world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
   await until(async () => (await named(key)).length === 1);
@@ -88,7 +88,7 @@ test('a stored video that no task has is told and shown until it is removed', as
   await until(async () => (await named(key)).length === 0);
 });
 
-test('results learns which ids are tasks, of whatever subject, and no one else does', async () => {
+test('results learns which ids are tasks, of any subject, and no one else does', async () => {
   const [id, nobody] = [(await tasks.create({ subject: randomUUID() })).body.task_id, uuidv7()];
   const ask = (issuer: 'results' | 'gateway') =>
     tasks.call('POST', '/internal/v1/known-tasks', { issuer, body: { task_ids: [id, nobody] } });

@@ -32,7 +32,7 @@ async function createResolving(): Promise<string> {
   return body.task_id;
 }
 
-test('a job of a task verified as not created is looked for during a day of the database', async () => {
+test('a job of a task verified as not created is queried during a day of the database', async () => {
   const id = await createResolving();
   const verified = await tasks?.call('POST', `/internal/v1/tasks/${id}/verification`, {
     subject: 'operator',
@@ -52,7 +52,7 @@ test('a job of a task verified as not created is looked for during a day of the 
   });
 });
 
-test('an operator is told the age of a task by the clock that dated it', async () => {
+test('an operator sees the age of a task by the clock that dated it', async () => {
   const id = await createResolving();
   const later = await startAt('2 hours');
   const { body } = await later.call('GET', '/internal/v1/tasks?status=resolving', { subject: 'operator' });
@@ -60,7 +60,7 @@ test('an operator is told the age of a task by the clock that dated it', async (
   expect(item?.age_s).toBeGreaterThanOrEqual(7_200);
 });
 
-test('the video of a refunded task that a dead process left is removed, whatever day it is', async () => {
+test('the video of a refunded task that a dead process left is removed, on any day', async () => {
   const { body } = await (await startAt('2 days')).create({ subject: randomUUID() });
   const { task_id } = body;
   await world.database

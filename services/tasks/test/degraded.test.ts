@@ -77,7 +77,7 @@ test('a full or refusing backend never opens the breaker', async () => {
   expect((await tasks.create({ subject, limits })).status).toBe(201);
 });
 
-test('a backend that is away: nothing is charged, no task is seen, then the breaker answers', async () => {
+test('a backend that is unavailable: nothing is charged, no task is seen, then the breaker answers', async () => {
   const tasks = await start({ INFERENCE_URL: CLOSED, BREAKER_RESET_MS: '600000' });
   const subject = randomUUID();
   const codes: unknown[] = [];

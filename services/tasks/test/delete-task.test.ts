@@ -247,7 +247,7 @@ test('while results does not answer a task is deleted all the same, and told unt
   expect(neighbours.told.filter((told) => told === `deleted-tasks ${id}`)).toHaveLength(1);
 });
 
-test('a confirmed deletion is told again in time, and hides what an earlier release brought back', async () => {
+test('a confirmed deletion is repeated in time, and hides what an earlier release brought back', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   await remove(id, owner);

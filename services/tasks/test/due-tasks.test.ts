@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a stop that a dead replica left is looked for at once, a task that runs a little later', async () => {
+test('a stop that a dead replica left is claimed at once, a task that runs a little later', async () => {
   const tasks = await startTasks(world);
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
   await tasks.stop();

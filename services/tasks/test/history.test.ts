@@ -216,7 +216,7 @@ test('after 90 days a task is hidden at once, and removed with its video and its
   expect((await tasks.call('GET', `/v1/vision/tasks/${running.body.task_id}`, { subject })).status).toBe(200);
 });
 
-test('the name that a caller gave his camera is shown in the list, filters it, and is told with the task', async () => {
+test('the name that a caller gave his camera is shown in the list, filters it, and is returned with the task', async () => {
   const subject = randomUUID();
   const body = { scene_code: 'ship', stream_url: world.stream.url };
   const create = (query: string, key = randomUUID()) =>

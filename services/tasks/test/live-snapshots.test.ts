@@ -72,7 +72,7 @@ test.each<[string, string, CallOptions['snapshots'], 'tracks' | undefined]>([
   expect(await refused(taskId, { snapshots: sent ? 'off' : 'tracks' })).toEqual(expected);
 });
 
-test('of a scene that forbids images none is asked for, whatever the caller wants', async () => {
+test('of a scene that forbids images none is requested, with any settings of the caller', async () => {
   const registry = new URL('../../../config/scenes.json', import.meta.url);
   const scenes = JSON.parse(await readFile(registry, 'utf8')) as { scenes: { scene_code: string }[] };
   const changed = scenes.scenes.map((one) =>

@@ -102,7 +102,7 @@ test('a refusal of the backend is written down although the first commit of it i
   expect(await world.quota.used(subject)).toBe(0);
 });
 
-test('a create that the backend had no slot for is rolled back although the first commit of that is lost', async () => {
+test('a create request that the backend had no slot for is rolled back although the first commit of that is lost', async () => {
   const { tasks, proxy } = await startBehindProxy();
   const scene = { subject: randomUUID(), key: randomUUID(), limits: { video_tasks_per_day: 1, active_tasks: 1 } };
   world.backend.onSubmit = () => 'no_capacity';

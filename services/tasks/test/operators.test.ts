@@ -116,7 +116,7 @@ test('the status says how every dependency was reached, the breakers, what waits
   expect(lag).toContainEqual({ group: 'tasks', topic: 'vision.results.v1', partition: 0, lag: 0 });
 });
 
-test('what is away or missing is told with the reason', async () => {
+test('what is unavailable or missing is reported with the reason', async () => {
   const other = await startTasks(world, {
     QUOTA_URL: 'http://127.0.0.1:1',
     S3_BUCKET: 'none-of-this-name',

@@ -65,7 +65,7 @@ test('an upload outlives an outage of the database that is longer than its lease
   }
 });
 
-test('a create whose process is cut off alone is rolled back when its lease is over, for the others go on', async () => {
+test('a create request whose process is cut off alone is rolled back when its lease has expired, for the others go on', async () => {
   const subject = randomUUID();
   const other = await startTasks(world);
   const { proxy, tasks: holder } = await startBehindProxy();

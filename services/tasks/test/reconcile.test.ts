@@ -78,7 +78,7 @@ test('a job that ends ends its task when its frames can be read, not before', as
   expect(await lastTold(id)).toMatchObject({ status: 'succeeded', frames_published: 5 });
 });
 
-test('the end mark of an earlier attempt does not end a task whose job went on', async () => {
+test('the end-of-stream marker of an earlier attempt does not end a task whose job went on', async () => {
   world.backend.tellsAttempt = true;
   const subject = randomUUID();
   const id = await create(subject);
@@ -94,7 +94,7 @@ test('the end mark of an earlier attempt does not end a task whose job went on',
   expect(await grace.first('job_attempt', 'results_attempt')).toEqual({ job_attempt: 2, results_attempt: 2 });
 });
 
-test('without an end mark a task ends after the grace, and an alarm counts it', async () => {
+test('without an end-of-stream marker a task ends after the grace, and an alarm counts it', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { RESULTS_GRACE_MS: '1500' });
   try {
@@ -112,7 +112,7 @@ test('without an end mark a task ends after the grace, and an alarm counts it', 
   }
 });
 
-test('without an end mark a task ends when as many frames can be read as were published', async () => {
+test('without an end-of-stream marker a task ends when as many frames can be read as were published', async () => {
   let stored = 4;
   const results = createServer((req, res) => {
     void readBody(req, 100_000).then((body) => {
@@ -143,7 +143,7 @@ test('without an end mark a task ends when as many frames can be read as were pu
   }
 });
 
-test('a task whose job runs is seldom asked about, and ends as soon as its end mark comes', async () => {
+test('a task whose job runs is seldom asked about, and ends as soon as its end-of-stream marker comes', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });
   try {
@@ -160,7 +160,7 @@ test('a task whose job runs is seldom asked about, and ends as soon as its end m
   }
 });
 
-test('a task that has become due and an event, of which nobody told, are found soon', async () => {
+test('a task that has become due and an event, both without a notification, are found soon', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '1200000' });
   try {
@@ -178,7 +178,7 @@ test('a task that has become due and an event, of which nobody told, are found s
   }
 });
 
-test('an end mark that overtakes the word of the backend ends its task as soon as the backend says so', async () => {
+test('an end-of-stream marker that overtakes the word of the backend ends its task as soon as the backend says so', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });
   try {

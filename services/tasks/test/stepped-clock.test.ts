@@ -68,7 +68,7 @@ test('a stop that was sent since a round began is not sent again at once', async
   expect(stops[0]).toBeGreaterThan(sentAt);
 });
 
-test('a deletion that was to be told by a clock that was ahead is told when it is right again', async () => {
+test('a deletion that was to be reported by a clock that was ahead is reported when it is right again', async () => {
   const { db } = world.database;
   const id = randomUUID();
   const ends = { expires_at: db.raw(`now() + interval '90 days'`), deleted_at: db.fn.now() };
@@ -79,7 +79,7 @@ test('a deletion that was to be told by a clock that was ahead is told when it i
   await until(async () => (await db('deleted_tasks').where({ task_id: id }).andWhere(isSoon)).length === 1);
 });
 
-test('a create that a dead process held by a clock that was ahead is rolled back when it is right again', async () => {
+test('a create request that a dead process held by a clock that was ahead is rolled back when it is right again', async () => {
   const subject = randomUUID();
   await insertDead(world, subject, 'stream', Date.now());
   await stepBack();

@@ -71,7 +71,7 @@ test.each([
   ['an address where every port is free', 'http://127.0.0.1:1/', 'stream_unreachable'],
   ['a name that leads where every port is free', 'http://camera.example.org:1/', 'stream_unreachable'],
   ['a name that leads elsewhere', 'http://outside.example.org:22/', 'stream_unreachable'],
-])('of a port that is not allowed %s is told what the text shows', async (_name, url, reason) => {
+])('of a port that is not allowed %s receives what the text shows', async (_name, url, reason) => {
   const hasty = await startTasks(world, { PROBE_CONNECT_MS: '500', PROBE_TOTAL_MS: '1000' });
   expect(reasonOf(await create(url, randomUUID(), hasty))).toEqual([400, reason]);
   await hasty.stop();
@@ -114,7 +114,7 @@ test('a subject may have only some probes at once and in a minute, and others ar
   await limited.stop();
 });
 
-test('what is absent, closed, silent or forbidden is told apart neither by words nor by time', async () => {
+test('absent, closed, silent and forbidden addresses differ neither in words nor in time', async () => {
   const urls = {
     closed: 'rtsp://127.0.0.1:1/',
     silent: `rtsp://127.0.0.1:${silentPort}/`,
@@ -151,7 +151,7 @@ test('what is absent, closed, silent or forbidden is told apart neither by words
   expect(apart).toEqual([]);
 });
 
-test('what the text shows is told at once, not when the time for a probe is over', async () => {
+test('what the text shows is answered at once, not when the time for a probe has passed', async () => {
   const slow = await startTasks(world, { PROBE_CONNECT_MS: '6000', PROBE_TOTAL_MS: '6000' });
   let isProbed = false;
   const probed = create(`rtsp://127.0.0.1:${silentPort}/`, randomUUID(), slow).then((answer) => {

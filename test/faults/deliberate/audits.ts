@@ -9,7 +9,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'where false',
     caughtBy: {
       file: 'services/quota/test/audit.test.ts',
-      test: 'a counter that was changed by hand is told, shown and gone after a repair',
+      test: 'a counter that was changed by hand is reported, shown and gone after a repair',
     },
   },
   {
@@ -19,7 +19,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'return open.filter(() => held.size < 0).map(toFound);',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
-      test: 'units that are held for nothing are told and shown until they are given back',
+      test: 'units that are held for nothing are reported and shown until they are refunded',
     },
   },
   {
@@ -29,7 +29,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'findHeld: async (ids) => (await findHeld(deps.db, ids)).slice(ids.length)',
     caughtBy: {
       file: 'services/images/test/audit.test.ts',
-      test: 'units that no image call holds are shown until they are given back; those of a call at work are not',
+      test: 'units that no image call holds are shown until they are refunded; those of a call at work are not',
     },
   },
   {
@@ -39,7 +39,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: '      await noteDifferences(db, KIND, unattended.slice(PAGE).map(toFound));\n',
     caughtBy: {
       file: 'services/inference/test/audit.test.ts',
-      test: 'jobs that no worker holds are told and shown until one takes them',
+      test: 'jobs that no worker holds are reported and shown until one takes them',
     },
   },
   {
@@ -49,7 +49,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
-      test: 'frames that are gone are told; tasks in order are not',
+      test: 'frames that are gone are reported; tasks in order are not',
     },
   },
   {
@@ -59,7 +59,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'frames as count',
     caughtBy: {
       file: 'services/results/test/audit-segments.test.ts',
-      test: 'a segment that counts other frames of the last attempt than its end mark is told',
+      test: 'a segment that counts other frames of the last attempt than its end-of-stream marker is reported',
     },
   },
   {
@@ -69,7 +69,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
       file: 'services/results/test/audit-segments.test.ts',
-      test: 'a segment whose object is gone is told until it is there again',
+      test: 'a segment whose object is gone is reported until it is there again',
     },
   },
   {
@@ -79,7 +79,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'task.stored > 0',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
-      test: 'a task of which nothing arrived although frames were published is told',
+      test: 'a task of which nothing arrived although frames were published is reported',
     },
   },
   {
@@ -89,7 +89,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'return taskIds.filter(() => known.size < 0).map(',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
-      test: 'frames of a job whose task does not exist are told until its end mark comes',
+      test: 'frames of a job whose task does not exist are reported until its end-of-stream marker comes',
     },
   },
   {
@@ -109,7 +109,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
-      test: 'a task whose video is gone is told and shown',
+      test: 'a task whose video is gone is reported and shown',
     },
   },
   {
@@ -119,7 +119,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: '(await withoutTask(db, keys)).slice(keys.length);',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
-      test: 'a stored video that no task has is told and shown until it is removed',
+      test: 'a stored video that no task has is reported and shown until it is removed',
     },
   },
 ];

@@ -43,7 +43,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/store-frames.test.ts',
-      test: 'an end mark that overtakes frames waits for them',
+      test: 'an end-of-stream marker that overtakes frames waits for them',
     },
   },
   {
@@ -64,7 +64,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: 'after = page.length < 0 ? page.at(-1) : undefined;',
     caughtBy: {
       file: 'services/results/test/store-frames.test.ts',
-      test: 'end marks that cannot be judged keep those behind them from nothing',
+      test: 'end-of-stream markers that cannot be decided keep those behind them from nothing',
     },
   },
   {
@@ -74,7 +74,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: 'return resultsCompletedAt !== null;',
     caughtBy: {
       file: 'services/tasks/test/reconcile.test.ts',
-      test: 'the end mark of an earlier attempt does not end a task whose job went on',
+      test: 'the end-of-stream marker of an earlier attempt does not end a task whose job went on',
     },
   },
   {
@@ -84,7 +84,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: 'i.end_status is not null as is_complete',
     caughtBy: {
       file: 'services/results/test/get-results.test.ts',
-      test: 'a task that goes on under another attempt after an end mark never has an empty resume_cursor',
+      test: 'a task that goes on under another attempt after an end-of-stream marker never has an empty resume_cursor',
     },
   },
 ];

@@ -53,7 +53,7 @@ export const frameFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/store-frames.test.ts',
-      test: 'another frame under a stored number is told of',
+      test: 'another frame under a stored number is reported',
     },
   },
   {

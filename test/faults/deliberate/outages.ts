@@ -30,7 +30,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
-      test: 'frames of an earlier attempt that were published and never came are told',
+      test: 'frames of an earlier attempt that were published and never came are reported',
     },
   },
   {
@@ -80,7 +80,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: 'await rollBackSubmission(deps, task);',
     caughtBy: {
       file: 'services/tasks/test/lost-commits.test.ts',
-      test: 'a create that the backend had no slot for is rolled back although the first commit of that is lost',
+      test: 'a create request that the backend had no slot for is rolled back although the first commit of that is lost',
     },
   },
   {
@@ -90,7 +90,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: 'frames < task.marked.count',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
-      test: 'of a task with two attempts the end mark is compared with the frames of its own attempt',
+      test: 'of a task with two attempts the end-of-stream marker is compared with the frames of its own attempt',
     },
   },
   {

@@ -79,7 +79,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: '  await standingOf(picturesOf(deps));\n',
     caughtBy: {
       file: 'services/images/test/delete-image-calls.test.ts',
-      test: 'a restored database removes no picture of an expired or a deleted call, until an operator goes on with it',
+      test: 'a restored database removes no image of an expired or a deleted call, until an operator goes on with it',
     },
   },
   {
@@ -89,7 +89,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: '    await standingOf(picturesOf(deps));\n',
     caughtBy: {
       file: 'services/images/test/delete-image-calls.test.ts',
-      test: 'a restored database removes no picture of an expired or a deleted call, until an operator goes on with it',
+      test: 'a restored database removes no image of an expired or a deleted call, until an operator goes on with it',
     },
   },
   {

@@ -30,7 +30,7 @@ test('who has used a burst up gets no second one when Redis stops answering', as
   expect(await passed(limiter, 100)).toBe(5);
 });
 
-test('what passed while Redis was away does not pass once more when it is back', async () => {
+test('what passed while Redis was unavailable does not pass once more when it is back', async () => {
   let isAway = true;
   const limiter = createRateLimiter(redisThatSays(() => (isAway ? undefined : '19')));
   expect(await passed(limiter, 100)).toBe(20);
@@ -38,12 +38,12 @@ test('what passed while Redis was away does not pass once more when it is back',
   expect(await passed(limiter, 100)).toBe(0);
 });
 
-test('Redis refuses for all replicas, whatever this one has let pass', async () => {
+test('Redis refuses for all replicas, also what this one has let pass', async () => {
   const limiter = createRateLimiter(redisThatSays(() => '-0.25'));
   expect(await limiter.take('someone', limits)).toEqual({ isAllowed: false, remaining: 0, waitMs: 2_500 });
 });
 
-test('without Redis a caller is told what this replica knows', async () => {
+test('without Redis a caller receives what this replica knows', async () => {
   const limiter = createRateLimiter(redisThatSays(() => undefined));
   const first = await limiter.take('someone', limits);
   expect(first).toMatchObject({ isAllowed: true, remaining: 19 });

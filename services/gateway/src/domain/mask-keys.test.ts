@@ -4,7 +4,7 @@ import { maskKeys } from './mask-keys.ts';
 const secret = 'S'.repeat(43);
 const key = `vk_abababababababab_${secret}`;
 
-test('keys are masked wherever they stand in a text', () => {
+test('keys are masked everywhere in a text', () => {
   expect(maskKeys(`/v1/${key}?key=${key}`)).toBe('/v1/vk_abababababababab_***?key=vk_abababababababab_***');
 });
 

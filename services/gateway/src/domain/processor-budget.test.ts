@@ -4,16 +4,16 @@ import { countedMs, waitMs } from './processor-budget.ts';
 
 const limits = { freeMs: 300, refusedMs: 100, perSecondMs: 500, burstMs: 30_000 };
 
-test('ordinary pictures count for nothing, however many', () => {
+test('ordinary images count for nothing, however many', () => {
   expect(countedMs({ processorMs: Array<number>(10).fill(300), refusedPictures: 0 }, limits)).toBe(0);
 });
 
-test('an expensive picture counts with what it took beyond an ordinary one, whatever is beside it', () => {
+test('an expensive image counts with what it took beyond an ordinary one, with any others beside it', () => {
   const processorMs = [2_000, ...Array<number>(9).fill(10)];
   expect(countedMs({ processorMs, refusedPictures: 0 }, limits)).toBe(1_700);
 });
 
-test('a refused picture counts, whatever it took, and beside what it took beyond an ordinary one', () => {
+test('a refused image counts, with any cost, and beside what it took beyond an ordinary one', () => {
   expect(countedMs({ processorMs: [5, 5, 5], refusedPictures: 3 }, limits)).toBe(300);
   expect(countedMs({ processorMs: [2_000, 5], refusedPictures: 1 }, limits)).toBe(1_800);
   expect(countedMs({ processorMs: [], refusedPictures: 2 }, limits)).toBe(200);

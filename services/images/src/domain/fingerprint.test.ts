@@ -4,7 +4,7 @@ import { fingerprintOf } from './fingerprint.ts';
 const a = { sha256: 'a'.repeat(64), bytes: 1 };
 const b = { sha256: 'b'.repeat(64), bytes: 2 };
 
-test('scene, pictures and their order make the meaning', () => {
+test('scene, images and their order make the meaning', () => {
   const all = [
     fingerprintOf({ sceneCode: 'ship', images: [a, b] }, {}),
     fingerprintOf({ sceneCode: 'ship', images: [b, a] }, {}),

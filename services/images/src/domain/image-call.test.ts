@@ -7,7 +7,7 @@ const entry = (outcome: ImageOutcome, seq: number) =>
 const failed = (errorCode: ImageFault): ImageOutcome => ({ status: 'failed', objectKey: undefined, errorCode });
 const succeeded: ImageOutcome = { status: 'succeeded', objectKey: 'a', size: { width: 1, height: 1 }, objects: [] };
 
-test('only images that cannot be read are refused, not those that failed because a service was away', () => {
+test('only images that cannot be read are refused, not those that failed because a service was unavailable', () => {
   const outcomes = [
     failed('OP-TASK-REQUEST-INVALID'),
     succeeded,

@@ -10,12 +10,12 @@ test.each([
   ['street.png', 'image/png'],
   ['street.webp', 'image/webp'],
   ['street.mp4', undefined],
-])('%s is told by its first bytes', (name, type) => {
+])('%s is recognised by its first bytes', (name, type) => {
   expect(sniffImageType(example(name).subarray(0, 12))).toBe(type);
 });
 
 test.each(['', 'GIF89a', '<svg xmlns=', 'RIFF....WAVE', '\x89PNG', 'BM......', '%PDF-1.7 ...'])(
-  'what begins with %j is no accepted picture',
+  'what begins with %j is no accepted image',
   (head) => {
     expect(sniffImageType(Buffer.from(head, 'latin1'))).toBeUndefined();
   },

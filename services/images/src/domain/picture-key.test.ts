@@ -5,12 +5,12 @@ import { dayOf, parsePictureKey, pictureKey, pictureKeys } from './picture-key.t
 const taskId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const own = 'pictures/of-3f2504e0-4f89-41d3-9a0c-0305e82c3301/';
 
-test('the key of a picture carries its database and the day of its task id', () => {
+test('the key of an image carries its database and the day of its task id', () => {
   expect(pictureKey(own, taskId, 3)).toBe(`${own}2022-02-22/${taskId}/3`);
   expect(pictureKey(own, taskId, 3).startsWith(own + dayOf(new Date('2022-02-22T23:59:59Z')))).toBe(true);
 });
 
-test('a call that is rolled back may have pictures of this release and of the one before', () => {
+test('a call that is rolled back may have images of this release and of the one before', () => {
   expect(pictureKeys(own, { taskId, imagesTotal: 2 })).toEqual([
     `${own}2022-02-22/${taskId}/0`,
     `${own}2022-02-22/${taskId}/1`,

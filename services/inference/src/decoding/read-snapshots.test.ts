@@ -79,7 +79,7 @@ test('gives up after records without images', async () => {
   expect(got).toEqual([]);
 });
 
-test('passes over what is no record, of whatever length', async () => {
+test('passes over what is no record, of any length', async () => {
   read();
   records.write(`${'x'.repeat(100_000)}\nframe:1e9 pts:1\n${record(0, 3000)}`);
   pixels.write(Buffer.alloc(BYTES));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { classOf, createDecodeCosts } from './decode-costs.ts';
 
-test('sources are told apart by their size and codec', () => {
+test('sources are distinguished by their size and codec', () => {
   expect(classOf({ width: 640, height: 480 }, 'h264')).toEqual({ size: 'sd', codec: 'h264' });
   expect(classOf({ width: 720, height: 1280 }, 'hevc')).toEqual({ size: 'hd', codec: 'hevc' });
   expect(classOf({ width: 1920, height: 1080 }, 'mjpeg')).toEqual({ size: 'full_hd', codec: 'other' });

@@ -46,7 +46,7 @@ test('a NanoDet cell becomes a box around its middle, one expected distance to e
   ]);
 });
 
-test('cells of the second stride follow those of the first and boxes are cut at the edge of the picture', () => {
+test('cells of the second stride follow those of the first and boxes are cut at the edge of the image', () => {
   // Cell 19 is the last of stride 16: middle (24, 24), the box reaches from 8 to 40 and is cut at 32.
   expect(decode(nanodetOutputs({ 19: [0, 0.8] }), modelOf(nanodet))).toEqual([
     {
@@ -80,7 +80,7 @@ test.each([
   ['a missing output', { s: { shape: [1, 20, 2], data: new Float32Array(40) } }],
   ['another number of cells', { ...nanodetOutputs({}), s: { shape: [1, 19, 2], data: new Float32Array(38) } }],
   ['another rank', { ...nanodetOutputs({}), s: { shape: [20, 2], data: new Float32Array(40) } }],
-])('%s is an error of the model, not a picture without objects', (_case, outputs) => {
+])('%s is an error of the model, not an image without objects', (_case, outputs) => {
   expect(() => decode(outputs as Record<string, OutputTensor>, modelOf(nanodet))).toThrow(ModelOutputError);
 });
 

@@ -26,7 +26,7 @@ test.each([
   expect(fitTo(original, stretch)).toEqual(shape);
 });
 
-test('a picture that was scaled once is not scaled again', () => {
+test('an image that was scaled once is not scaled again', () => {
   for (const original of [
     { width: 768, height: 576 },
     { width: 1920, height: 1080 },
@@ -40,17 +40,17 @@ test('a picture that was scaled once is not scaled again', () => {
   }
 });
 
-test('a letterboxed picture keeps its aspect inside the shape that is nearest to it', () => {
+test('a letterboxed image keeps its aspect inside the shape that is nearest to it', () => {
   expect(fitTo({ width: 1920, height: 1080 }, letterbox)).toEqual({ width: 736, height: 414 });
   expect(fitTo({ width: 50_000, height: 1 }, letterbox)).toEqual({ width: 736, height: 1 });
 });
 
-test('a model of one shape gets every picture in that shape', () => {
+test('a model of one shape gets every image in that shape', () => {
   const fixed = { kind: 'shapes', shapes: [[640, 480]] as Shape[], resize: 'stretch' } as const;
   expect(fitTo({ width: 1080, height: 1920 }, fixed)).toEqual({ width: 640, height: 480 });
 });
 
-test('a longest side shrinks large pictures and leaves small ones', () => {
+test('a longest side shrinks large images and leaves small ones', () => {
   const fit = { kind: 'longest_side', side: 320 } as const;
   expect(fitTo({ width: 1280, height: 720 }, fit)).toEqual({ width: 320, height: 180 });
   expect(fitTo({ width: 100, height: 50 }, fit)).toEqual({ width: 100, height: 50 });

@@ -41,7 +41,7 @@ test('samples of a file count once, also when a taken-over job repeats some', ()
   expect(again).toMatchObject({ framesPublished: 43, lastSeq: 42, lastTimeMs: 8400 });
 });
 
-test('live frames are counted one by one, whatever their numbers', () => {
+test('live frames are counted one by one, with any numbers', () => {
   expect(acknowledge(startOf(job), 'stream', frames(5000, 3)).framesPublished).toBe(43);
 });
 

@@ -180,7 +180,7 @@ test.each<[string, Buffer, string]>([
   expect(refusalOf(bytes)).toBe(reason);
 });
 
-test('whatever the bytes, the answer is a size within the limits or a refusal', () => {
+test('for any bytes, the answer is a size within the limits or a refusal', () => {
   const starts = [
     [0xff, 0xd8, 0xff],
     [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],

@@ -32,7 +32,7 @@ const withSquare = (left: number, side: number, contrast: number) =>
     return wall(x, y, channel) + (isInside ? contrast : 0);
   });
 
-test('the same picture is still', () => {
+test('the same image is still', () => {
   expect(isStill(before, before, LEAST)).toBe(true);
 });
 
@@ -83,6 +83,6 @@ test('light that flickers is a change, and less than the least change is none', 
   ).toBe(true);
 });
 
-test('a picture of another size is a change', () => {
+test('an image of another size is a change', () => {
   expect(isStill(before, { width: 90, height: 160, data: before.data }, LEAST)).toBe(false);
 });

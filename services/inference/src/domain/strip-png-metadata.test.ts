@@ -9,7 +9,7 @@ function chunk(type: string, text = ''): Buffer {
   return Buffer.concat([length, Buffer.from(type + text, 'latin1'), Buffer.from('crc4')]);
 }
 
-test('chunks that say how the picture looks stay in their order', () => {
+test('chunks that change the pixels stay in their order', () => {
   const png = Buffer.concat([
     signature,
     ...['IHDR', 'iCCP', 'PLTE', 'tRNS', 'eXIf', 'IDAT', 'IEND'].map((type) => chunk(type, 'x')),
@@ -17,7 +17,7 @@ test('chunks that say how the picture looks stay in their order', () => {
   expect(Buffer.from(stripPngMetadata(png))).toEqual(png);
 });
 
-test('text, animation and chunks of unknown use go, wherever they stand', () => {
+test('text, animation and chunks of unknown use go, in any position', () => {
   const [head, data, end] = [chunk('IHDR', 'head'), chunk('IDAT', 'data'), chunk('IEND')];
   const [text, more] = [chunk('zTXt', 'text'), chunk('iTXt', 'more')];
   const png = Buffer.concat([signature, head, text, chunk('acTL', 'a'), data, more, chunk('tEXt'), chunk('abCd'), end]);

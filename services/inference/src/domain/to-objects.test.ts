@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { toBoundingBox } from './to-objects.ts';
 
-test('a box cut at the edges of the picture does not reach beyond them, whatever its digits are', () => {
+test('a box cut at the edges of the image does not reach beyond them, with any digits', () => {
   const sides = Array.from({ length: 400 }, (_, index) => (index + 1) / 401.7);
   for (const side of sides) {
     for (const [low, high] of [

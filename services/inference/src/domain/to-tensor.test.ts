@@ -24,7 +24,7 @@ const picture = {
 };
 const whole = placeImage(picture, input);
 
-test('a stretched picture fills the input', () => {
+test('a stretched image fills the input', () => {
   expect(placeImage({ width: 1000, height: 10 }, input)).toEqual({ width: 4, height: 2, left: 0, top: 0 });
 });
 
@@ -41,11 +41,11 @@ test.each([
     { width: 1, height: 50_000 },
     { width: 1, height: 2, left: 1, top: 0 },
   ],
-])('a letterboxed picture of %o keeps its aspect ratio in the middle', (original, placement) => {
+])('a letterboxed image of %o keeps its aspect ratio in the middle', (original, placement) => {
   expect(placeImage(original, { ...input, resize: 'letterbox' })).toEqual(placement);
 });
 
-test('a scaled picture is placed where its original is', () => {
+test('a scaled image is placed where its original is', () => {
   const letterbox = { ...input, width: 416, height: 416, resize: 'letterbox' as const };
   for (const original of [
     { width: 768, height: 576 },

@@ -47,7 +47,7 @@ test.each(['18446744073709551616', '1e400', '-1'])(
 );
 
 test.each(['', '#EXTM3U\n', '#EXTM3U\n#EXTINF:2,\na.ts\n'])(
-  'a text that does not say how long pieces are is no playlist: nobody would know when to ask again',
+  'a text that does not say how long pieces are is no playlist: the time of the next request would be unknown',
   (text) => {
     expect(() => readPlaylist(text, BASE)).toThrow('unreadable');
   },

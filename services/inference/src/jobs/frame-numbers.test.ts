@@ -30,7 +30,7 @@ test('without a confirmation no number at or above the ceiling is given out', as
   ended.abort();
 });
 
-test('more numbers are asked for before they run out, so nobody waits', async () => {
+test('more numbers are requested before they run out, so no frame waits', async () => {
   const asked: number[] = [];
   const raise = (ceiling: number) => {
     asked.push(ceiling);

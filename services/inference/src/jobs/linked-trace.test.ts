@@ -56,7 +56,7 @@ test('work without a stored trace has a trace without links', async () => {
   expect(recorded.spans().map(({ name, links }) => [name, links])).toEqual([['job attempt', []]]);
 });
 
-test('what failed is told by its reason, never by its message', async () => {
+test('a failure is reported by its reason, never by its message', async () => {
   const failing = () => Promise.reject(Object.assign(new Error('of rtsp://camera/key'), { reason: 'auth_failed' }));
   const origin = inRequest(captureTrace);
   await expect(inLinkedTrace('job attempt', attempt(origin), failing)).rejects.toThrow();

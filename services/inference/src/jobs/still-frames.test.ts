@@ -21,7 +21,7 @@ test('a change that comes slowly is seen when it has added up', () => {
   expect(looked.flatMap((isLooked, index) => (isLooked ? [index] : []))).toEqual([0, 6, 12, 18]);
 });
 
-test('however still a scene is, it is looked at again after a while', () => {
+test('a still scene is detected again after a while, however still it is', () => {
   const still = createStillFrames(settings);
   const looked = Array.from({ length: 60 }, (_, index) => !still.repeats(frame(index * 200, 100)));
   expect(looked.flatMap((isLooked, index) => (isLooked ? [index * 200] : []))).toEqual([0, 5000, 10_000]);
@@ -33,7 +33,7 @@ test('a clock that steps back is no reason to repeat', () => {
   expect(still.repeats(frame(400, 100))).toBe(false);
 });
 
-test('a scene without the setting is looked at in every frame', () => {
+test('a scene without the setting is detected in every frame', () => {
   const still = createStillFrames(undefined);
   expect([0, 200, 400].map((timeMs) => still.repeats(frame(timeMs, 100)))).toEqual([false, false, false]);
 });

@@ -34,7 +34,7 @@ test.each([
   ['address', '10.0.0.1', 554],
   ['port of an address', '8.8.8.8', 22],
 ])(
-  'the %s that is refused as it stands is told, whether it comes from a text or as a pinned address',
+  'the %s that is refused as it stands is named, both from a text and as a pinned address',
   async (_name, host, port) => {
     await expect(resolve({ host, port })).rejects.toMatchObject({ reason: 'address_forbidden' });
     expect(() => parse(`http://${host}:${port}/piece.ts`)).toThrow('address_forbidden');

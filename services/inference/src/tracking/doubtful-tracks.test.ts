@@ -66,14 +66,14 @@ test('a doubtful track leaves a box to an object that is known, though it lies n
   expect(ids.at(-1)).toEqual(['a1-1']);
 });
 
-test('at two frames a second somebody who walks keeps the id, though the boxes of two frames do not touch', () => {
+test('at two frames a second a person who walks keeps the id, though the boxes of two frames do not touch', () => {
   const ids = idsOf(
     Array.from({ length: 8 }, (_, frame) => ({ at: 500 * frame, found: [person(0.1 + 0.08 * frame)] })),
   );
   expect(new Set(ids.flat())).toEqual(new Set(['a1-1']));
 });
 
-test('a box twice its width away from somebody who stands still is another object', () => {
+test('a box twice its width away from a person who stands still is another object', () => {
   const standing = Array.from({ length: 10 }, () => [person(0.5)]);
   expect(idsOf([...standing, [person(0.62)]]).at(-1)).toEqual(['a1-2']);
 });
@@ -84,7 +84,7 @@ test('who stands still may jump by most of the own width between two frames, not
   expect(idsOf([...standing, [person(0.57)]]).at(-1)).toEqual(['a1-2']);
 });
 
-test('who has walked out of the picture does not give the id to the next one who enters there', () => {
+test('a person who has left the image does not give the id to the next one who enters there', () => {
   const leaving = Array.from({ length: 6 }, (_, frame) => [person(0.95 + 0.01 * frame)]);
   expect(idsOf([...leaving, [], [person(0.99)]]).at(-1)).toEqual(['a1-2']);
 });
@@ -95,7 +95,7 @@ test('who was missed for long is found again near where it was, not far from the
   expect(idsOf([...known, { at: 2800, found: [person(0.66)] }]).at(-1)).toEqual(['a1-2']);
 });
 
-test('who was missed for long could be anywhere near, so a box a width away is taken for somebody else', () => {
+test('a person who was missed for long could be anywhere near, so a box a width away is taken for another one', () => {
   const known = Array.from({ length: 6 }, () => [person(0.5)]);
   const missed = Array.from({ length: 8 }, () => []);
   expect(idsOf([...known, ...missed, [person(0.545)]]).at(-1)).toEqual(['a1-1']);

@@ -71,7 +71,7 @@ test('records that a broker refuses fail their own job only, and later ones go b
   expect(requests).toEqual([['good', 'bad'], ['good'], ['bad'], ['good'], ['bad']]);
 });
 
-test('an outage is told to each job, which waits for its end by itself', async () => {
+test('each job learns of an outage and waits for its end by itself', async () => {
   const away = fail.sysUnavailable('kafka_unavailable', new Error('no broker answers'));
   const publishBatch = () => Promise.reject(away);
   const gathering = createFrameGathering({ producer: { publishBatch }, isOn: () => true, lingerMs: 20 });

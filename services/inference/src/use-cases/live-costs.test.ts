@@ -131,7 +131,7 @@ const deliver = (meter: { frameTaken: (passedOver: PassedOver) => void }, frames
   for (let frame = 0; frame < frames; frame += 1) meter.frameTaken(passedOver);
 };
 
-test('a source that sends in bursts is not behind, and closes this worker to nobody', () => {
+test('a source that sends in bursts is not behind, and closes this worker to no other', () => {
   const { costs, watch, pass, behind } = world();
   const bursts = watch(1);
   pass();
@@ -154,7 +154,7 @@ test('bursts of a decoder that waits for a processor are behind', () => {
   expect(behind).toEqual(['1 behind']);
 });
 
-test('one stream that is behind takes no places from others, most of them do', () => {
+test('one stream below its frame rate takes no places from others, most of them do', () => {
   const { costs, watch, pass } = world(10);
   const meters = [1, 2, 3].map(watch);
   const late = (count: number) => {

@@ -10,7 +10,7 @@ test('names the camera by the word of its owner, else the task', () => {
   expect(topic({ endpoint_id: 'hook' })).toBe('home/vision/alarm.opened');
 });
 
-test('no part holds a wildcard or a separator, whatever the data says', () => {
+test('no part holds a wildcard or a separator, with any data', () => {
   expect(topic({ client_ref: '#/+/$SYS\u0000' })).toBe('home/vision/alarm.opened/_____SYS_');
   expect(topic({ client_ref: '' })).toBe('home/vision/alarm.opened/_');
 });

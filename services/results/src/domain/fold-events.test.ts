@@ -36,7 +36,7 @@ test('what an older attempt published before the newer one began is taken, also 
   expect(foldMessages([frame(7, 1)], seen(2, 100, true))).toMatchObject({ frames: [], ignored: 1 });
 });
 
-test('another frame under a number that is taken is told of, a repeat is not', () => {
+test('another frame under a number that is taken is reported, a repeat is not', () => {
   const other: FrameMessage = frame(3);
   if (other.kind === 'frame') other.data.frame_time_ms = 1;
   expect(foldMessages([frame(3), frame(3), other], seen(-1))).toMatchObject({

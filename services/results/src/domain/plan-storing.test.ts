@@ -91,7 +91,7 @@ test('frames of an earlier attempt that this one repeats count for its mark', ()
   expect(afterStoring(repeated, [adopted]).end).toMatchObject({ attempt: 2 });
 });
 
-test('a frame whose number another frame has is told of', () => {
+test('a frame whose number another frame has is reported', () => {
   const before: Ingest = { ...nothing, attempt: 1, stored: 2, position: 2, max_seq: 1 };
   const different = { taskId: id, seq: 1, outcome: 'different', keptAttempt: 1 } as const;
   expect(afterStoring(plan(before, frame(1, 2)), [different]).conflicts).toEqual([

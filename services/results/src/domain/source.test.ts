@@ -27,7 +27,7 @@ function listed(snapshots: readonly SourceChangedData[]) {
   });
 }
 
-test('a stream that is away is listed as waiting once, from the report on, for whatever reasons it fails', () => {
+test('a stream that is unavailable is listed as waiting once, from the report on, with any reasons of its failure', () => {
   expect(
     listed([
       reported(1, 1, { state: 'reconnecting', reason: 'timeout', since_ms: LAST_FRAME_MS + MINUTE_MS }),

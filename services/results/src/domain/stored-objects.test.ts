@@ -29,7 +29,7 @@ test('a frame without objects gives an empty array', () => {
   expect(selectObjects(toStored([]), 0.5)).toEqual({ json: '[]', total: 0 });
 });
 
-test('whatever a label holds, it comes back unchanged', () => {
+test('a label with any content comes back unchanged', () => {
   const odd = object(0.9, 'a\nb\r\u2028"\\,]\u0000');
   expect(JSON.parse(selectObjects(toStored([odd, object(0.1)]), 0.5).json)).toEqual([odd]);
 });

@@ -92,7 +92,7 @@ test('frames that were stored and never counted do not stand in for missing ones
   expect(canBeRead({ attempt: null, published: 10 }, { frames: 10, completedAttempt: undefined })).toBe(true);
 });
 
-test('after the grace a task ends without its end mark, with an alarm', () => {
+test('after the grace a task ends without its end-of-stream marker, with an alarm', () => {
   expect(judgeFound(task('running', { endedAt: before(59_999) }), job('succeeded', 5), rules)).toMatchObject({
     do: 'await_frames',
   });
@@ -160,7 +160,7 @@ test('a task is not quiet when it or its job is about to change', () => {
   expect(isQuiet(task('running'), job('succeeded', 5), rules)).toBe(false);
 });
 
-test('a task is not quiet once the end mark of the attempt at work is there', () => {
+test('a task is not quiet once the end-of-stream marker of the attempt at work is there', () => {
   const marked = (resultsAttempt: number | null) => task('running', { resultsCompletedAt: now, resultsAttempt });
   const second = { ...job('running', 5), attempt: 2 };
   expect(isQuiet(marked(2), second, rules)).toBe(false);

@@ -23,7 +23,7 @@ test('a call alone runs at once, and the next one runs again', async () => {
   expect(await second).toBe(2);
 });
 
-test('whoever comes during a run shares one further run, which begins when that one is over', async () => {
+test('a caller that comes during a run shares one further run, which begins when that one has ended', async () => {
   const { runs, work } = heldWork();
   const first = work('a');
   const others = Array.from({ length: 100 }, () => work('a'));
@@ -35,7 +35,7 @@ test('whoever comes during a run shares one further run, which begins when that 
   expect(new Set(await Promise.all(others))).toEqual(new Set([2]));
 });
 
-test('whoever comes during the further run gets a run of his own time', async () => {
+test('a caller that comes during the further run gets a run of its own time', async () => {
   const { runs, work } = heldWork();
   void work('a');
   const second = work('a');
@@ -58,7 +58,7 @@ test('keys do not wait for each other', async () => {
   expect(await other).toBe(2);
 });
 
-test('a run that fails is told to those who shared it, and not to those of the next', async () => {
+test('the callers that shared a run receive its failure, and those of the next do not', async () => {
   const { runs, work } = heldWork();
   const first = work('a');
   const second = work('a');

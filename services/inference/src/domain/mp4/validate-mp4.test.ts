@@ -169,7 +169,7 @@ test('a million empty boxes are refused after a few hundred reads', async () => 
   expect(reads).toBeLessThan(1_000);
 });
 
-test('whatever the bytes, it ends with a verdict', async () => {
+test('for any bytes, it ends with a verdict', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 200 }),

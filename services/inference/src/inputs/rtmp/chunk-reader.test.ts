@@ -32,7 +32,7 @@ const setChunkSize = (size: number) => {
   return chunk({ id: 2, type: 1, payload });
 };
 
-test('messages are put together wherever the stream is divided', () => {
+test('messages are put together with any division of the stream', () => {
   const bytes = Buffer.concat([
     formatRtmp(3, { type: 20, streamId: 0, payload: Buffer.alloc(300, 1) }),
     setChunkSize(4096),

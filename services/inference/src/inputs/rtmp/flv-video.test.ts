@@ -17,7 +17,7 @@ function times(out: Buffer[]): number[] {
   return all.map((time) => time - (all[0] ?? 0));
 }
 
-test('pictures carry the time of their message and their offset', () => {
+test('frames carry the time of their message and their offset', () => {
   const take = createFlvVideo();
   const out = [
     take(0, configuration),
@@ -34,7 +34,7 @@ test('times go on across the wrap', () => {
   expect(times([take(0xffffffff, key), take(39, tag([0x27, 1, 0, 0, 0], 0x41))].flat())).toEqual([0, 40]);
 });
 
-test('pictures before a description, ends, commands and metadata are passed over', () => {
+test('frames before a description, ends, commands and metadata are passed over', () => {
   const take = createFlvVideo();
   expect(take(0, key)).toEqual([]);
   expect(take(0, Buffer.from([0x57, 0]))).toEqual([]);
@@ -69,7 +69,7 @@ test.each([
 test.each([
   ['a unit that leads beyond the end', Buffer.from('170100000000000010ff', 'hex')],
   ['a length that is cut off', Buffer.from('17010000000000', 'hex')],
-])('%s is no picture', (_name, body) => {
+])('%s is no frame', (_name, body) => {
   const take = createFlvVideo();
   take(0, configuration);
   expect(() => take(0, body)).toThrow('unreadable');
@@ -109,7 +109,7 @@ test.each([
 test.each([
   ['eight million units of one byte', Buffer.alloc(8 << 20, Buffer.from([0, 0, 0, 1, 0x41]))],
   ['two million empty units', Buffer.alloc(8 << 20)],
-])('%s are refused after as many as a picture may have', (_name, units) => {
+])('%s are refused after as many as a frame may have', (_name, units) => {
   const take = createFlvVideo();
   take(0, configuration);
   const picture = Buffer.concat([Buffer.from([0x27, 1, 0, 0, 0]), units]);

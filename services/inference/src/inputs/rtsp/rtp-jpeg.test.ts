@@ -14,7 +14,7 @@ function payload({ offset = 0, type = 1, q = 50, specific = 0, width = 40 }: Fie
 }
 const tables = (count: number) => [0, 0, 0, count * 64, ...Array.from({ length: count * 64 }, () => 16)];
 
-test('pieces in order make one picture with headers of its own, without markers from the data', () => {
+test('pieces in order make one frame with headers of its own, without markers from the data', () => {
   const jpeg = createJpegDepacketizer();
   expect(jpeg.add(payload({}, 1, 2, 0xff, 0))).toBe(true);
   expect(jpeg.add(payload({ offset: 4 }, 3, 0xff, 0xd0, 4, 0xff, 0xc0, 9, 9))).toBe(true);
@@ -40,7 +40,7 @@ test.each([
   ['tables of an odd length', payload({ q: 200 }, 0, 0, 0, 3, 1, 2, 3, 4)],
   ['tables of 16 bits', payload({ q: 200 }, 0, 1, 0, 64, ...Array.from({ length: 70 }, () => 1))],
   ['fields without data', payload({})],
-])('%s makes no picture', (_name, bytes) => {
+])('%s makes no frame', (_name, bytes) => {
   const jpeg = createJpegDepacketizer();
   expect(jpeg.add(bytes)).toBe(false);
   jpeg.take();

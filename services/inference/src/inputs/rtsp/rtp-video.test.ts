@@ -42,7 +42,7 @@ function contents(out: Buffer[]): string[] {
   return out.filter((piece) => piece.toString('hex', 0, 4) === '1f43b675').map((piece) => piece.toString('hex'));
 }
 
-test('fragments make one unit, aggregations several, and pictures end by mark or by time', () => {
+test('fragments make one unit, aggregations several, and frames end by mark or by time', () => {
   const take = createRtpVideo(h264);
   const aggregate = Buffer.concat([Buffer.from([0x78, 0, SPS.length]), SPS, Buffer.from([0, PPS.length]), PPS]);
   const out = [
@@ -74,7 +74,7 @@ test('extensions, sources and padding are taken off; packets of padding and othe
   expect(contents(out)[0]).toMatch(/00000003650102$/);
 });
 
-test('a lost packet takes its picture and all that build on it; repeated ones change nothing', () => {
+test('a lost packet takes its frame and all that build on it; repeated ones change nothing', () => {
   const take = createRtpVideo(h264);
   const kept = [picture(1, IDR), picture(2, SLICE), picture(2, SLICE), picture(4, SLICE), picture(5, SLICE)].flatMap(
     take,
@@ -83,7 +83,7 @@ test('a lost packet takes its picture and all that build on it; repeated ones ch
   expect(contents([picture(6, IDR), picture(7, SLICE)].flatMap(take))).toHaveLength(2);
 });
 
-test('a picture with a hole inside is left out, also when its end came', () => {
+test('a frame with a hole inside is left out, also when its end came', () => {
   const take = createRtpVideo(h264);
   const out = [
     rtp({ sequence: 1, payload: Buffer.from([0x7c, 0x85, 1]) }),
@@ -102,7 +102,7 @@ test.each([
   ['an aggregation of nothing', [0x78, 0, 0]],
   ['an aggregation that is cut off', [0x78, 0, 1, IDR, 0]],
   ['a unit of a header alone', [IDR]],
-])('%s makes no picture and does not end the stream', (_name, payload) => {
+])('%s makes no frame and does not end the stream', (_name, payload) => {
   const take = createRtpVideo(h264);
   expect(take(rtp({ sequence: 1, payload: Buffer.from(payload), isMarked: true }))).toEqual([]);
   expect(contents(take(picture(2, IDR)))).toHaveLength(1);
@@ -151,7 +151,7 @@ test('H.265 fragments get their header of two bytes back, and layers and times o
   expect(contents(out)[0]).toMatch(/000000052601010203$/);
 });
 
-test('an aggregation of more units than a picture has is left out, and no more of them are made', () => {
+test('an aggregation of more units than a frame has is left out, and no more of them are made', () => {
   const take = createRtpVideo(h264);
   const units = Buffer.alloc(3 * 20_000, Buffer.from([0, 1, SLICE]));
   const packet = rtp({ sequence: 1, payload: Buffer.concat([Buffer.of(0x78), units]), isMarked: true });

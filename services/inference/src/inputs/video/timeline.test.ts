@@ -7,7 +7,7 @@ function times(ticksPerSecond: number, timestamps: number[]): number[] {
   return all.map((time) => time - (all[0] ?? 0));
 }
 
-test('times are exact to the millisecond, across the wrap and for pictures out of order', () => {
+test('times are exact to the millisecond, across the wrap and for frames out of order', () => {
   expect(times(90_000, [0, 3600, 10_800, 7200])).toEqual([0, 40, 120, 80]);
   expect(times(90_000, [2 ** 32 - 3600, 0, 3600])).toEqual([0, 40, 80]);
   expect(times(1000, [2 ** 32 - 10, 30])).toEqual([0, 40]);
@@ -16,7 +16,7 @@ test('times are exact to the millisecond, across the wrap and for pictures out o
   expect(times(90_000, many).at(-1)).toBe(Math.round((2999 * 3003) / 90));
 });
 
-test('a clock that jumps goes on a picture later, and no time is ever negative', () => {
+test('a clock that jumps goes on a frame later, and no time is ever negative', () => {
   expect(times(90_000, [0, 3600, 2_000_000_000, 2_000_003_600])).toEqual([0, 40, 80, 120]);
   expect(times(90_000, [2_000_000_000, 3600, 7200])).toEqual([0, 40, 80]);
   const timeOf = createTimeline(1000);

@@ -11,7 +11,7 @@ const CLUSTER = '1f43b675';
 
 const ids = (pieces: Buffer[]) => pieces.map((piece) => piece.toString('hex', 0, 4));
 
-test('nothing is handed on before a picture that can be decoded, then everything', () => {
+test('nothing is handed on before a frame that can be decoded, then everything', () => {
   const packer = createNalPacker('h264');
   expect(packer.pack(0, [SLICE])).toEqual([]);
   expect(packer.pack(40, [IDR])).toEqual([]);
@@ -19,7 +19,7 @@ test('nothing is handed on before a picture that can be decoded, then everything
   expect(ids(packer.pack(120, [SLICE]))).toEqual([CLUSTER]);
 });
 
-test('after a loss pictures are left out until one that stands for itself', () => {
+test('after a loss frames are left out until one that stands for itself', () => {
   const packer = createNalPacker('h264');
   packer.learn([SPS, PPS]);
   expect(packer.pack(0, [IDR])).toHaveLength(2);
@@ -29,7 +29,7 @@ test('after a loss pictures are left out until one that stands for itself', () =
   expect(packer.pack(120, [SLICE])).toHaveLength(1);
 });
 
-test('sets that come by themselves make the next picture an entry, and it carries them', () => {
+test('sets that come by themselves make the next frame an entry, and it carries them', () => {
   const packer = createNalPacker('h264');
   expect(packer.pack(0, [SPS])).toEqual([]);
   expect(packer.pack(0, [PPS])).toEqual([]);
@@ -38,7 +38,7 @@ test('sets that come by themselves make the next picture an entry, and it carrie
   expect(picture?.includes(PPS)).toBe(true);
 });
 
-test('a refresh without a whole picture begins at its recovery point', () => {
+test('a refresh without a whole frame begins at its recovery point', () => {
   const packer = createNalPacker('h264');
   packer.learn([SPS, PPS]);
   expect(packer.pack(0, [Buffer.from([6, 6, 1, 0x88, 0x80]), SLICE])).toHaveLength(2);
@@ -89,7 +89,7 @@ test.each([
   expect(() => changed(4_000)).toThrow('unreadable');
 });
 
-test('each JPEG picture stands for itself', () => {
+test('each JPEG frame stands for itself', () => {
   const packer = createJpegPacker();
   expect(ids(packer.pack(0, [Buffer.from('ffd8ffd9', 'hex')]))).toEqual([HEADER, CLUSTER]);
   packer.interrupt();

@@ -18,7 +18,7 @@ const minutesOf = (...minutes: [at: number, low: number, high: number][]) =>
   );
 const labels = new Map([['person', new Int32Array(COUNTS).fill(3)]]);
 
-test('an hour says its frames and runs of seconds as a whole', () => {
+test('an hour says its frames and runs of seconds completely', () => {
   const minutes = minutesOf([0, 0b110, 0], [1, ALL_30, ALL_30], [2, 1, 1 << 29], [3, 1, 0]);
   const { labels: found, seconds } = decodeTotals(encodeHour(hourMs, minutes, labels));
   expect([...found]).toEqual([...labels]);
@@ -30,7 +30,7 @@ test('an hour says its frames and runs of seconds as a whole', () => {
   ]);
 });
 
-test('sums of an hour are those of its numbers, whatever label was read before', () => {
+test('sums of an hour are those of its numbers, after any other label', () => {
   const numbers = new Map([
     ['person', Int32Array.from({ length: COUNTS }, (_, at) => at)],
     ['car', new Int32Array(COUNTS).fill(0).fill(2, 0, 3)],

@@ -109,7 +109,7 @@ const step = fc.record({
   isPortionEnd: fc.boolean(),
 });
 
-test('raises what each rule raises by itself, whatever the portions are', () => {
+test('raises what each rule raises by itself, with any portions', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ when: kinds, minIntervalMs: fc.constantFrom(0, 3000) }), { minLength: 1, maxLength: 6 }),
@@ -355,7 +355,7 @@ test('many lines over a restless crowd leave a state that can be stored', () => 
   expect(JSON.stringify(stored).length).toBeLessThan(4 * 1024 * 1024);
 });
 
-test('a rule that is edited during an outage tells of it once, and closes the alarm with the next frame', () => {
+test('a rule that is edited during an outage reports it once, and closes the alarm with the next frame', () => {
   const down = (version: number, for_ms = 5_000) => ruleOf('down', { kind: 'source_down', for_ms }, { version });
   const open = (rule: TaskRule, before?: Judging) =>
     new Judging({

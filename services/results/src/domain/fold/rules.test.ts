@@ -132,7 +132,7 @@ test('time does not run in a gap of less than a minute', () => {
   expect(times(alarmsOf(ruleOf({ ...present, for_ms: 5000 }), [seen]))).toEqual([[45_200, undefined, undefined]]);
 });
 
-test('a silent source is told when it is silent, and once however often it is asked', () => {
+test('a silent source is reported when it is silent, and once however often it is asked', () => {
   const rule = ruleOf({ kind: 'source_down', for_ms: 10_000 });
   const judge = judgeOf(rule, task);
   const state = newRuleState();
@@ -240,7 +240,7 @@ const rules = [
   ruleOf({ kind: 'source_down', for_ms: 5000 }, { minIntervalMs: 100_000 }),
 ];
 
-test('the same frames give the same alarms in whatever portions they come, repeats included', () => {
+test('the same frames give the same alarms in any portions, repeats included', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.infiniteStream(fc.boolean()), (steps, cuts) => {
       let timeMs = 0;

@@ -156,7 +156,7 @@ test('frames are cut into segments that are bounded in number, span and size', (
   expect(lengths([0, 1, 2].map((seq) => frame(seq, 'x'.repeat(3 * 1024 * 1024))))).toEqual([1, 1, 1]);
 });
 
-test('a damaged segment is never shown as something else, wherever the damage is', () => {
+test('a damaged segment is never shown as something else, with damage in any place', () => {
   const random = generator(7);
   const frames = anyFrames(random, 1).slice(0, 8);
   const { heads, body } = encodeSegment(frames, 'small');

@@ -185,7 +185,7 @@ test.each([
   ['a shape beside a list', registryWith({ width: 416, height: 416, shapes: [[416, 416]] }), 'either width and height'],
   ['sides that a network cannot halve', registryWith({ shapes: [[420, 416]] }), 'multiples of 32'],
   [
-    'shapes that no picture can choose between',
+    'shapes that no image can choose between',
     registryWith({
       shapes: [
         [416, 416],

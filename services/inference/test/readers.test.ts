@@ -43,7 +43,7 @@ async function expectPartOf(source: string, captured: string, least: number): Pr
 }
 
 test.each(Object.keys(CODECS))(
-  'pictures of %s over RTSP are those of the camera, and so are their times',
+  'frames of %s over RTSP are those of the camera, and so are their times',
   async (codec) => {
     const source = await make(codec);
     const server = await rtspServer(source, { path: '/cam' });

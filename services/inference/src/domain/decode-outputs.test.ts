@@ -134,7 +134,7 @@ test('class numbers in a tensor of their own are read', () => {
   expect(decode(outputs, model)).toMatchObject([{ label: 'sheep', score: 0.8, bbox: { width: 0.25 } }]);
 });
 
-test('boxes of a letterboxed picture are relative to the picture, not to the padded input', () => {
+test('boxes of a letterboxed image are relative to the image, not to the padded input', () => {
   // 64 x 32 in 32 x 32: the picture is 32 x 16, eight rows down. A box over all of it is the whole picture.
   const boxes = { shape: [1, 1, 4], data: Float32Array.from([0, 8, 32, 24]) };
   const scores = { shape: [1, 1, 2], data: Float32Array.from([0.9, 0]) };

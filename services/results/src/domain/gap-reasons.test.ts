@@ -26,7 +26,7 @@ test.each([
   ['a worker that died', ['0 streaming', '15 connecting 2', '20 streaming 2'], '10-21 worker_lost'],
   ['a worker whose clock is behind', ['0 streaming', '12 stalled', '5 streaming 2'], '10-21 source_silent'],
   [
-    'a worker that died while the camera was away',
+    'a worker that died while the camera was unavailable',
     ['0 streaming', '10 reconnecting', '15 connecting 2:timeout', '20 streaming 2'],
     '10-21 source_away',
   ],

@@ -105,7 +105,7 @@ test.each([
   ['chunks of no size', [setChunkSize(0)]],
   ['a size with the highest bit', [setChunkSize(0x80000080)]],
   [
-    'more chunk streams than anybody uses',
+    'more chunk streams than any camera uses',
     Array.from({ length: 65 }, (_, n) => Buffer.concat([Buffer.from([0, n]), open(0).subarray(1)])),
   ],
 ])('%s ends the connection', (_name, bytes) => {

@@ -56,7 +56,27 @@ const forget = (title: string, most: number): Fault => ({
   },
 });
 
+const FEW = { stream: 1, object: 1 };
+
+/** Create requests of subjects with unequal limits wait for the next free slot. */
+const fewSlots: Fault = {
+  name: 'scripted backend: one slot is free at a time',
+  holds: ['capacity'],
+  strike: async ({ world: { scripted }, random }) => {
+    const usual = scripted.capacity;
+    let asked = 0;
+    scripted.capacity = () => {
+      asked += 1;
+      return { places: FEW, ...usual?.(), free: FEW };
+    };
+    await delay(aMoment(random) + 1_000);
+    scripted.capacity = usual;
+    return asked > 0;
+  },
+};
+
 export const backendFaults: Fault[] = [
+  fewSlots,
   ...submitModes.map(submit),
   forget('a job vanishes', 1),
   forget('restored, knows nothing', Infinity),

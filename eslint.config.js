@@ -12,7 +12,10 @@ const habits = [
     message: 'Make errors with fail.* of @vision/contracts/errors.',
   },
   { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
-  { selector: 'ExportAllDeclaration', message: 'Import from the file that has it; there are no barrels.' },
+  {
+    selector: ':matches(ExportAllDeclaration, ExportNamedDeclaration[source][exportKind="value"])',
+    message: 'Import from the file that has it; there are no barrels.',
+  },
   {
     selector: 'SpreadElement > :matches(ObjectExpression, ArrayExpression)',
     message: 'Write the members; do not pack lines with spreads.',
@@ -37,6 +40,31 @@ const habits = [
   },
 ];
 
+const withHabits = (...more) => ['error', ...habits, ...more];
+const withoutHabit = (part) => ['error', ...habits.filter(({ selector }) => !selector.includes(part))];
+
+const clock = {
+  selector:
+    ':matches(CallExpression[callee.object.name="Date"][callee.property.name="now"], NewExpression[callee.name="Date"][arguments.length=0])',
+  message: 'SQL says vision_now(); a decision gets the time as an argument.',
+};
+
+const taskStatus = {
+  selector: 'CallExpression[callee.property.name="update"] > ObjectExpression > Property[key.name="status"]',
+  message: 'Tasks move by moveTask only.',
+};
+
+/** A rule of this repository: a comment that switches a rule off for a line says why, behind `--`. */
+const disablesSayWhy = {
+  create: ({ sourceCode, report }) => ({
+    Program: () => {
+      for (const comment of sourceCode.getAllComments())
+        if (/^\s*eslint-disable(?!.*\s--\s)/s.test(comment.value))
+          report({ loc: comment.loc, message: 'Say behind `--` why the rule does not apply here.' });
+    },
+  }),
+};
+
 export default tseslint.config(
   { ignores: ['**/dist/', '.local/', 'node_modules/', 'coverage/', 'packages/client/src/public-api.ts'] },
   ...tseslint.configs.strictTypeChecked,
@@ -47,7 +75,7 @@ export default tseslint.config(
         tsconfigRootDir: import.meta.dirname,
       },
     },
-    plugins: { n },
+    plugins: { n, house: { rules: { 'disables-say-why': disablesSayWhy } } },
     rules: {
       'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
@@ -61,7 +89,8 @@ export default tseslint.config(
       'no-console': 'error',
       // TypeScript finds them itself, in files that it reads.
       'no-dupe-keys': 'error',
-      'no-restricted-syntax': ['error', ...habits],
+      'no-restricted-syntax': withHabits(),
+      'house/disables-say-why': 'error',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -115,7 +144,22 @@ export default tseslint.config(
   {
     // Where they are made, and where those of other services are passed on.
     files: ['packages/contracts/src/errors.ts', 'packages/shared/src/http/service-client.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...habits.filter(({ selector }) => !selector.includes('AppError'))] },
+    rules: { 'no-restricted-syntax': withoutHabit('AppError') },
+  },
+  {
+    // What callers import: the one file that gathers others.
+    files: ['packages/client/src/client.ts'],
+    rules: { 'no-restricted-syntax': withoutHabit('ExportNamedDeclaration') },
+  },
+  {
+    files: ['services/*/src/{db,domain}/**'],
+    ignores: ['**/*.test.ts'],
+    rules: { 'no-restricted-syntax': withHabits(clock) },
+  },
+  {
+    files: ['services/tasks/src/db/**'],
+    ignores: ['**/*.test.ts', 'services/tasks/src/db/move-task.ts'],
+    rules: { 'no-restricted-syntax': withHabits(clock, taskStatus) },
   },
   { files: ['packages/client/src/public-api.ts'], rules: { 'max-len': 'off' } },
   // Every text of the console.

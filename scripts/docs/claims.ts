@@ -17,11 +17,13 @@ interface Sources {
   code: string;
   /** The series of all declared metrics. */
   series: Set<string>;
+  /** Of the Makefile. */
+  targets: Set<string>;
 }
 
 /**
- * What the documents name and the code does not have: files, headings, tests, metrics, settings, reasons
- * and log messages.
+ * What the documents name and the code does not have: files, headings, tests, commands, metrics, settings, reasons and
+ * log messages.
  */
 export async function untrueClaims(root: string): Promise<string[]> {
   const present = projectFiles(root, '**/{,.}*.*').concat('Makefile');
@@ -29,7 +31,10 @@ export async function untrueClaims(root: string): Promise<string[]> {
     .filter((path) => CODE.test(path))
     .map((path) => read(root, path))
     .join('\n');
-  const sources = { root, code, series: seriesNames(await metricCatalogue(root)) };
+  const targets = new Set(
+    [...read(root, 'Makefile').matchAll(/^([a-z][a-z0-9 -]*):/gm)].flatMap(([, names = '']) => names.split(' ')),
+  );
+  const sources = { root, code, series: seriesNames(await metricCatalogue(root)), targets };
   const documents = present
     .filter((path) => path.endsWith('.md'))
     .flatMap((path) => claimsOf(path, read(root, path), sources).map((claim) => `${path}: ${claim}`));
@@ -73,6 +78,7 @@ function claimsOf(document: string, text: string, sources: Sources): string[] {
     ...missingFiles(document, text, sources),
     ...missingHeadings(document, text, sources),
     ...missingCommands(text),
+    ...missingTargets(text, sources),
     ...(document === 'docs/visionctl.md' ? [] : missingOptions(text)),
     ...(document === 'docs/testing.md' ? missingTests(text, sources) : []),
     ...(FOR_OPERATORS.test(document) ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
@@ -126,6 +132,15 @@ function missingCommands(text: string): string[] {
       return !known.has(takesArguments || second === '' ? first : `${first} ${second}`);
     })
     .map(([command]) => `there is no such command: ${command.replaceAll(/[`\n]/g, '')}`);
+}
+
+/** Targets of `make` that stand in backticks or in a block of code, and that the Makefile does not define. */
+function missingTargets(text: string, { targets }: Sources): string[] {
+  const code = [...text.matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].map(([part]) => part).join('\n');
+  return [...code.matchAll(/(?<!apt-get .*)\bmake((?: [a-z][a-z0-9-]+)+)(?=[ `\n]|$)/gm)]
+    .flatMap(([, names = '']) => names.trim().split(' '))
+    .filter((name) => !targets.has(name))
+    .map((name) => `the Makefile has no target ${name}`);
 }
 
 /** Commands of `visionctl` that are written with arguments and without an option that they require. */

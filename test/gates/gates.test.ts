@@ -36,9 +36,20 @@ describe('gates that read files one by one', () => {
     () => {
       copy.write(`${SOURCE}/waits.ts`, 'export const first = (many: Promise<void>[]) => Promise.race(many);\n');
       copy.write('doubled.config.js', 'export default { a: 1, a: 2 };\n');
+      copy.write(`${SOURCE}/silenced.ts`, '// eslint-disable-next-line no-console\nconsole.log(1);\n');
+      copy.write(`${SOURCE}/barrel.ts`, "export { first } from './waits.ts';\n");
+      copy.write(
+        'services/tasks/src/db/moves.ts',
+        "export const end = (tasks: Knex) => tasks.update({ status: 'failed' });\n",
+      );
+      copy.write('services/quota/src/domain/today.ts', 'export const today = () => new Date();\n');
       const outcome = gate('lint');
       expectRed(outcome, /waits\.ts\n.*Use atMost or unlessAborted/);
       expectRed(outcome, /doubled\.config\.js\n.*Duplicate key 'a'/);
+      expectRed(outcome, /silenced\.ts\n.*Say behind `--`/);
+      expectRed(outcome, /barrel\.ts\n.*there are no barrels/);
+      expectRed(outcome, /moves\.ts\n(?:.*\n)*.*Tasks move by moveTask only/);
+      expectRed(outcome, /today\.ts\n.*a decision gets the time as an argument/);
     },
     PATIENCE_MS,
   );
@@ -93,7 +104,10 @@ describe('gates that read the whole repository', () => {
     let outcome: Outcome;
     beforeAll(() => {
       copy.append('docs/env.md', '\nThis is written by hand.\n');
-      copy.append('docs/flow.md', '\nSee `services/quota/src/domain/nowhere.ts`.\nA store that is away.\n');
+      copy.append(
+        'docs/flow.md',
+        '\nSee `services/quota/src/domain/nowhere.ts`.\nA store that is away.\nRun `make nothing`.\n',
+      );
       copy.replace('services/quota/src/http/verify.ts', "'Recomputes every", "'Recompute every");
       outcome = gate('docs');
     }, PATIENCE_MS);
@@ -102,8 +116,9 @@ describe('gates that read the whole repository', () => {
       expectRed(outcome, /do not follow the code any more[^]*docs\/env\.md/);
     });
 
-    test('docs fails for a document that names a file that does not exist', () => {
+    test('docs fails for a document that names a file or a target of make that does not exist', () => {
       expectRed(outcome, /docs\/flow\.md.*nowhere\.ts/);
+      expectRed(outcome, /docs\/flow\.md: the Makefile has no target nothing/);
     });
 
     test('docs fails for a phrase that has a plain one', () => {

@@ -8,7 +8,7 @@ const rules = alertRules();
 const WATCHDOG = 'VisionWatchdog';
 
 describe.each(rules)('$alert', (rule) => {
-  test('has a page with its name, its severity, what callers notice, the first command and the cases', () => {
+  test('has a page with its name, its severity, the first command, what callers notice and the cases', () => {
     expect(pageFaults(root, rule)).toEqual([]);
   });
 

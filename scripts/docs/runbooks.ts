@@ -26,17 +26,20 @@ export function pageFaults(root: string, { alert, labels, annotations }: AlertRu
     ...(annotations.runbook === path ? [] : [`the alert ${alert} leads to ${annotations.runbook}, not to ${path}`]),
     ...(orderOf(labels.severity, alert).test(read(root, path))
       ? []
-      : [`${path}: title, severity, callers, first command and cases are not in this order`]),
+      : [`${path}: title, severity in three lines, first command, callers and cases are not in this order`]),
+    ...(read(root, path).split('\n').length <= LONGEST_PAGE ? [] : [`${path}: more than ${LONGEST_PAGE} lines`]),
     ...(read(root, index).includes(listed) ? [] : [`${index}: there is no line "${listed}…"`]),
   ];
 }
 
-/** A person who was woken reads from top to bottom, so the first command comes before any case. */
+/** A person who was woken reads from top to bottom: after at most three lines comes the first command. */
 const orderOf = (severity: string, alert: string) =>
   new RegExp(
-    String.raw`^# ${alert}\n\n\*\*${severity}\.\*\* (?:(?!^## ).*\n)*\*\*Callers\*\* (?:(?!^## ).*\n)*` +
-      String.raw`\*\*First:\*\*(?:(?!^## ).*\n)*${'```'}(?:sh|promql)\n(?:(?!^## ).*\n)*## `,
+    String.raw`^# ${alert}\n\n\*\*${severity}\.\*\* .+\n(?:.+\n){0,2}\n` +
+      String.raw`\*\*First:\*\*\n\n${'```'}(?:sh|promql)\n(?:(?!^## ).*\n)*\*\*Callers\*\* (?:(?!^## ).*\n)*## `,
     'm',
   );
+
+const LONGEST_PAGE = 50;
 
 const read = (root: string, path: string) => readFileSync(join(root, path), 'utf8');

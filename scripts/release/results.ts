@@ -32,8 +32,8 @@ export function releasePage(suites: readonly Suite[], results: ReadonlyMap<strin
   return [
     '# Release check',
     '',
-    'Written by `make release-check`, which runs every suite that `make test` does not. A row says how the suite ended',
-    'last, and with which commit. A suite that passed with the same code is not repeated.',
+    'Written by `make release-check`, which runs the suites that a release needs beside `make test`. A row says how the',
+    'suite ended last, and with which commit. A suite that passed with the same code is not repeated.',
     '[CONTRIBUTING.md](../CONTRIBUTING.md#how-to-release) says when to run it.',
     '',
     '| suite | result | commit | ended (UTC) | took | limit | reason |',

@@ -50,7 +50,7 @@ export async function untrueClaims(root: string): Promise<string[]> {
 
 const CODE = /^(?!docs\/)(?:.*\.(?:ts|js|cjs|ya?ml|json|sh)|Makefile)$/;
 /** Documents that name metrics, settings, reasons and log messages. */
-const FOR_OPERATORS = /^docs\/(operations|failures|rotation|runbooks\/\w+)\.md$/;
+const FOR_OPERATORS = /^docs\/(operations|traces|failures|rotation|runbooks\/\w+)\.md$/;
 
 /** Documents that code and messages name by their path, maybe with a heading in quotes, and that are not there. */
 function missingPages(root: string, path: string): string[] {

@@ -122,7 +122,10 @@ export const databaseClockConstants = {
 
 /** Setting of the services that keep what a create has made. */
 export const retentionConfig = {
-  RETENTION_DAYS: count(90).describe('Days that tasks, results, uploaded files and idempotency keys are retained'),
+  RETENTION_DAYS: count(90).describe(
+    'Days that tasks, results, uploaded files and idempotency keys are retained; the same for tasks, images and ' +
+      'results. A task keeps the date of its creation, but a lower value removes its frames at once',
+  ),
 };
 
 /** Constants of every service that compares its state with that of others. */

@@ -27,7 +27,8 @@ export const secretKeys = z.string().transform((text, context) => {
 /** Setting of the services that keep stream addresses. */
 export const streamKeyConfig = {
   STREAM_URL_KEY: secretKeys.describe(
-    'Encryption keys of stored stream addresses: 32 bytes in base64, optionally <version>:<key>, comma separated',
+    'Keys of stored stream addresses (inference) and of the digests that repeated requests are compared by (tasks): ' +
+      '32 bytes in base64, optionally <version>:<key>, comma separated',
   ),
 };
 

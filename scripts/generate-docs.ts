@@ -10,6 +10,7 @@ import { chartSchema } from './docs/chart/schema.ts';
 import { untrueClaims } from './docs/claims.ts';
 import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
+import { logIndex } from './docs/log-index.ts';
 import { metricsDocument } from './docs/metrics.ts';
 import { oldPhrases } from './docs/phrases.ts';
 import { openApiDocuments } from './docs/open-api.ts';
@@ -37,6 +38,7 @@ const files: Record<string, string> = {
   'docs/env.md': await environmentList(root),
   'docs/security.md': securityReport(root),
   'docs/visionctl.md': commandReference(),
+  'docs/log-lines.md': logIndex(root),
   'charts/vision/files/facts.json': await chartFacts(root),
   'charts/vision/values.schema.json': await chartSchema(root),
   'charts/vision/README.md': chartReadme(root),

@@ -8,6 +8,7 @@ import { decisionFaults } from './decisions.ts';
 import { unusedReasons } from './guide.ts';
 import { metricCatalogue, seriesNames } from './metric-catalogue.ts';
 import { projectFiles } from '../project-files.ts';
+import { anchorOf, unexplainedErrors } from './log-index.ts';
 import { runbookFaults } from './runbooks.ts';
 import { serviceNames } from './services.ts';
 
@@ -41,6 +42,7 @@ export async function untrueClaims(root: string): Promise<string[]> {
   return [
     ...documents,
     ...runbookFaults(root),
+    ...unexplainedErrors(root),
     ...decisionFaults(root),
     ...present.filter((path) => CODE.test(path)).flatMap((path) => missingPages(root, path)),
     ...deliberateFaults.flatMap((fault) => untrueFault(root, fault)),
@@ -110,12 +112,6 @@ function missingHeadings(document: string, text: string, { root }: Sources): str
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
-
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-    .replaceAll(' ', '-');
 
 /** Commands of `visionctl` that are named in backticks or in a block of code, and that it does not have. */
 function missingCommands(text: string): string[] {

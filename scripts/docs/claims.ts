@@ -47,6 +47,7 @@ export async function untrueClaims(root: string): Promise<string[]> {
     ...present.filter((path) => CODE.test(path)).flatMap((path) => missingPages(root, path)),
     ...deliberateFaults.flatMap((fault) => untrueFault(root, fault)),
     ...unusedReasons(publicReasons, sourcesOf(root, present), serviceNames),
+    ...reasonsWithoutPage(read(root, 'docs/operations.md')),
   ];
 }
 
@@ -85,6 +86,16 @@ function claimsOf(document: string, text: string, sources: Sources): string[] {
     ...(document === 'docs/testing.md' ? missingTests(text, sources) : []),
     ...(FOR_OPERATORS.test(document) ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
   ];
+}
+
+/** Reasons for which an operator may have to act, and that lead to no page. */
+function reasonsWithoutPage(operations: string): string[] {
+  const codes = ['OP-SYS-UNAVAILABLE', 'OP-TASK-UPSTREAM-DOWN', 'OP-TASK-BREAKER-OPEN'] as const;
+  const [, section = ''] = operations.split('## From an error code to its page\n');
+  return codes
+    .flatMap((code) => Object.keys(publicReasons[code]))
+    .filter((reason) => !section.split('\n## ')[0]?.includes(`\`${reason}\``))
+    .map((reason) => `docs/operations.md: the reason ${reason} leads to no page`);
 }
 
 /** A fix that was moved or reworded can no longer be removed, so its test would no longer be proved. */

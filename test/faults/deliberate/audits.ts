@@ -53,6 +53,26 @@ export const auditFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'An audit reads all tasks that have ended in one statement',
+    file: 'services/results/src/db/audit.ts',
+    find: ' fetch first (:limit) rows with ties',
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/audit-frames.test.ts',
+      test: 'tasks that end at once are audited page by page',
+    },
+  },
+  {
+    says: 'An audit passes over the tasks behind a full page',
+    file: 'services/results/src/db/audit.ts',
+    find: 'upTo: isFull ? last.changedAt : to,',
+    replace: 'upTo: to,',
+    caughtBy: {
+      file: 'services/results/test/audit-frames.test.ts',
+      test: 'tasks that end at once are audited page by page',
+    },
+  },
+  {
     says: 'An audit does not look at the numbers of the last attempt in segments',
     file: 'services/results/src/db/audit.ts',
     find: 'coalesce((attempts -> :attempt::text ->> 0)::int, 0) as count',

@@ -43,6 +43,16 @@ export const claimFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A worker whose claim a failover lost renews the job of the worker that holds it now',
+    file: 'services/inference/src/db/renew-jobs.ts',
+    find: ' and jobs.claim = held.claim',
+    replace: '',
+    caughtBy: {
+      file: 'services/inference/test/lost-claims.test.ts',
+      test: 'the first worker renews nothing, also when it asks for the job beside other holders of it',
+    },
+  },
+  {
     says: 'A fold replaces one that another process has stored meanwhile',
     file: 'services/results/src/db/folds.ts',
     find: ' and revision = :revision - 1 returning task_id',

@@ -50,6 +50,16 @@ export const deliberateFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A create request is sent to the next day while another one may still be refunded',
+    file: 'services/tasks/src/use-cases/create/refuse-exhausted.ts',
+    find: 'mayBeRefunded ? UNDECIDED_RETRY_S : undefined',
+    replace: 'mayBeRefunded ? undefined : undefined',
+    caughtBy: {
+      file: 'services/tasks/test/crashes.test.ts',
+      test: "a new key is not sent to the next day while a dead create holds the day's last unit",
+    },
+  },
+  {
     says: 'An operator may say not_created of a task whose job the backend shows',
     file: 'services/tasks/src/use-cases/operate/verify-task.ts',
     find: 'await refuseAgainstProof(deps, task);',

@@ -33,6 +33,36 @@ export const peerFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A new connection to a server that takes no writes is put into the pool',
+    file: 'packages/shared/src/db/measured-client.ts',
+    find: "if (rows[0]?.['transaction_read_only'] === 'on') throw",
+    replace: "if (rows[0]?.['transaction_read_only'] === 'none') throw",
+    caughtBy: {
+      file: 'packages/shared/test/vanished-database.test.ts',
+      test: 'connections to a server that takes no writes any more are replaced, all at once',
+    },
+  },
+  {
+    says: 'A process opens useless connections without a pause',
+    file: 'packages/shared/src/db/connection-trust.ts',
+    find: 'now() - (uselessAt[0] ?? 0) < PERIOD_MS;',
+    replace: 'now() - (uselessAt[0] ?? 0) < 0;',
+    caughtBy: {
+      file: 'packages/shared/src/db/connection-trust.test.ts',
+      test: 'opens no more useless connections in ten seconds than the pool has',
+    },
+  },
+  {
+    says: 'A server keeps the locks of a process whose host vanished for two hours',
+    file: 'packages/shared/src/db/session.ts',
+    find: 'await query(VANISHED_AFTER);',
+    replace: 'void VANISHED_AFTER;',
+    caughtBy: {
+      file: 'packages/shared/test/vanished-database.test.ts',
+      test: 'the server frees the locks of a session within seconds when its process vanishes',
+    },
+  },
+  {
     says: 'A log that another leader wrote below the position of a consumer is taken for the one that it read',
     file: 'packages/kafka/src/leader-epoch.ts',
     find: 'if (rowEpoch === undefined || epochs === undefined) return {};',
@@ -60,6 +90,26 @@ export const peerFaults: DeliberateFault[] = [
     caughtBy: {
       file: 'packages/creation/test/bucket-owner.test.ts',
       test: 'a database becomes the owner of an empty bucket, and of one of which it knows 95 %',
+    },
+  },
+  {
+    says: 'A database that was set back behind its mark in the bucket counts as its owner',
+    file: 'packages/objects/src/bucket-owner.ts',
+    find: '(hasMoved || owner.generation < marked)',
+    replace: 'hasMoved',
+    caughtBy: {
+      file: 'packages/creation/test/bucket-owner.test.ts',
+      test: 'a database that is set back in its place is restored; one that is ahead of the bucket is not',
+    },
+  },
+  {
+    says: 'A copy of a database in another place counts as the owner of the bucket',
+    file: 'packages/objects/src/bucket-owner.ts',
+    find: 'owner.place !== null && owner.place !== place',
+    replace: "owner.place !== null && place === ''",
+    caughtBy: {
+      file: 'packages/creation/test/bucket-owner.test.ts',
+      test: 'a copy of a database in another place is restored, until an operator goes on with it',
     },
   },
   {

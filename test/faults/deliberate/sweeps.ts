@@ -2,6 +2,7 @@ import type { DeliberateFault } from './deliberate-fault.ts';
 
 const file = 'packages/creation/src/sweep.ts';
 const tests = 'packages/creation/test/sweep.test.ts';
+const removeListed = 'services/results/src/use-cases/retain/remove-listed.ts';
 
 /** Objects that belong to nothing, and those that must stay. */
 export const sweepFaults: DeliberateFault[] = [
@@ -78,5 +79,26 @@ export const sweepFaults: DeliberateFault[] = [
       file: 'services/results/test/shared-bucket.test.ts',
       test: 'a restored database removes no object, until an operator goes on with it',
     },
+  },
+  {
+    says: 'Every replica of results removes expired days at the same time',
+    file: 'services/results/src/use-cases/retain/retention-in-turn.ts',
+    find: 'if (!(await claimTurn(deps.db, TURN, everyMs / 2))) return;',
+    replace: 'await claimTurn(deps.db, TURN, everyMs / 2);',
+    caughtBy: { file: 'services/results/test/retention-turns.test.ts', test: 'one replica removes an expired day' },
+  },
+  {
+    says: 'A replica that stops removes all objects of an expired day first',
+    file: removeListed,
+    find: 'if (!(await goesOn())) return false;',
+    replace: 'await goesOn();',
+    caughtBy: { file: 'services/results/test/retention-turns.test.ts', test: 'one replica removes an expired day' },
+  },
+  {
+    says: 'All objects of an expired day are removed in one batch',
+    file: removeListed,
+    find: 'const BATCH = 500;',
+    replace: 'const BATCH = 50_000;',
+    caughtBy: { file: 'services/results/test/retention-turns.test.ts', test: 'one replica removes an expired day' },
   },
 ];

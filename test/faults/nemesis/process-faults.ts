@@ -76,7 +76,7 @@ const freezeAt = (service: Service, point: string): Fault => {
 };
 
 /** What creates come to grief of: without it hardly any gets to the steps of being undone. */
-const ways = [
+export const ways = [
   { leadsTo: /^tasks\.submit\.refused/, ...submits('refuse') },
   {
     leadsTo: /^tasks\.rollback\.given-up/,

@@ -14,3 +14,7 @@ test('the page of a run of this code alone names no other release', () => {
   expect(page).toContain('`make faults SEED=7 MINUTES=2`');
   expect(page).not.toMatch(/BESIDE|of release/);
 });
+
+test('the page says that the faults of brokers need three of them', () => {
+  expect(document(run)).toMatch(/"kafka: a broker is lost .*" and "kafka: fewer replicas .*" need `BROKERS=3`/);
+});

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCounts } from '../../scripts/test-results.ts';
 import { recordOf, recordText } from '../../scripts/release/record.ts';
+import { brokerFaults } from './nemesis/broker-faults.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { faults as allFaults } from './nemesis/nemesis.ts';
 import type { Strike } from './nemesis/nemesis.ts';
@@ -54,6 +55,9 @@ export function writeReport(run: Run, countsFile?: string): boolean {
   }
   return broken.length > 0;
 }
+
+/** A run with one broker leaves these faults out, so the table shows 0 for them. */
+const NEED_BROKERS = `The faults ${brokerFaults.map(({ name }) => `"${name}"`).join(' and ')} need \`BROKERS=3\`; without it they never strike.`;
 
 /** A run of this fault alone writes what stands below this heading; other runs leave it. */
 const OUTAGE = '## Receivers away for long';
@@ -143,6 +147,8 @@ export function document(run: Run): string {
     ),
     '',
     '## Faults',
+    '',
+    NEED_BROKERS,
     '',
     '| fault | times |',
     '|---|---|',

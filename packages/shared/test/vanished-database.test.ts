@@ -62,6 +62,12 @@ const stepIntervals = () =>
     ],
   });
 
+/** What new connections are told. */
+const setReadOnly = (is: boolean) =>
+  database.db.raw(
+    `alter database "${new URL(database.url).pathname.slice(1)}" set default_transaction_read_only = ${is}`,
+  );
+
 function vanish(): void {
   proxy.set({ kind: 'dead' });
   proxy.set({ kind: 'none' });
@@ -100,10 +106,6 @@ test('a transaction whose statement got no answer fails with that and asks for n
 
 test('connections to a server that takes no writes any more are replaced, all at once', async () => {
   await fillPool();
-  const setReadOnly = (is: boolean) =>
-    database.db.raw(
-      `alter database "${new URL(database.url).pathname.slice(1)}" set default_transaction_read_only = ${is}`,
-    );
   await db.raw('set default_transaction_read_only = on');
   const failures = await Promise.all(Array.from({ length: POOL }, (_, id) => failureOf(db('things').insert({ id }))));
   expect(failures.filter(Boolean)).toHaveLength(1);
@@ -117,6 +119,16 @@ test('connections to a server that takes no writes any more are replaced, all at
       .insert({ id: 101 })
       .then(() => true),
   );
+});
+
+test('a pool that only opened connections to a server that takes no writes opens no more for a while', async () => {
+  const refused = createDb({ url: proxyUrl(), poolMax: 2, applicationName: 'refused', statementTimeoutMs: 1_000 });
+  await setReadOnly(true);
+  const failures: unknown[] = [];
+  for (let number = 0; number < 3; number += 1) failures.push(await failureOf(refused.raw('select 1')));
+  await setReadOnly(false);
+  await refused.destroy();
+  expect(failures).toMatchObject([{ code: '25006' }, { code: '25006' }, { code: '08001' }]);
 });
 
 test('a session whose peer vanished is given up, and its holder hears of it', async () => {

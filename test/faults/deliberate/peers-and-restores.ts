@@ -53,6 +53,26 @@ export const peerFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'A pool does not ask whether it may open a connection',
+    file: 'packages/shared/src/db/measured-client.ts',
+    find: '    this.#trust.checkMayOpen();\n',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/test/vanished-database.test.ts',
+      test: 'a pool that only opened connections to a server that takes no writes opens no more for a while',
+    },
+  },
+  {
+    says: 'A pool does not count the connections that led to a server that takes no writes',
+    file: 'packages/shared/src/db/measured-client.ts',
+    find: '      this.#trust.noteUseless();\n',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/test/vanished-database.test.ts',
+      test: 'a pool that only opened connections to a server that takes no writes opens no more for a while',
+    },
+  },
+  {
     says: 'A server keeps the locks of a process whose host vanished for two hours',
     file: 'packages/shared/src/db/session.ts',
     find: 'await query(VANISHED_AFTER);',

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { DueWork } from '@vision/shared/db/due-work';
 import type { DbSession } from '@vision/shared/db/session';
@@ -54,8 +54,8 @@ export interface Relay {
 export function createRelay(options: RelayOptions): Relay {
   const { db, producer, logger, intervalMs, gatherMs = 0 } = options;
   const { keepPublishedMs = 7 * DAY_MS } = options;
-  const bell = createBell();
-  const lead = createLeadership({ db, logger, wake: bell.ring });
+  const wakeUp = createWakeUp();
+  const lead = createLeadership({ db, logger, wake: wakeUp.wake });
   const gauges = watchOutbox(db);
   let nextCleanUp = 0;
   let oftenUntil = 0;
@@ -68,7 +68,7 @@ export function createRelay(options: RelayOptions): Relay {
     intervalMs: pauseMs,
     logger,
     maxBackoffMs: 5_000,
-    bell,
+    wakeUp,
     run: async () => {
       const session = await lead.session();
       if (!session) {

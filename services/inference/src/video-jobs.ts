@@ -1,7 +1,7 @@
 import { topics } from '@vision/contracts/topics';
 import { TRACK_SNAPSHOT_PREFIX, TRACK_SNAPSHOTS } from '@vision/contracts/track-snapshots';
 import { createAuditor } from '@vision/shared/audit/auditor';
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { createGate } from '@vision/shared/async/gate';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
@@ -80,7 +80,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const files = videoFilesOf(config, store);
   signals.workDirWatched(files.usage);
   const readers = config.SEGMENT_LINGER_MS > 0 ? createSegmentReaders(kafka, pictures) : undefined;
-  const bells = { polls: createBell(), renewals: createBell() };
+  const wakeUps = { polls: createWakeUp(), renewals: createWakeUp() };
   const deps: Deps = {
     ...pictures,
     db,
@@ -96,13 +96,13 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     ...streamProbesOf(config),
     progress: createProgressNotes(),
     wakeWorker: () => {
-      bells.polls.ring();
-      bells.renewals.ring();
+      wakeUps.polls.wake();
+      wakeUps.renewals.wake();
     },
     status: createStatus({ db, kafka, store }),
     settings: settingsOf(config, threads),
   };
-  const worker = createWorker(deps, bells);
+  const worker = createWorker(deps, wakeUps);
   const background = backgroundOf(deps, config, readers);
   return {
     deps,

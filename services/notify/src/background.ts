@@ -1,4 +1,4 @@
-import type { Bell } from '@vision/shared/async/bell';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createDueWorkPoller, IDLE_POLL_MS } from '@vision/shared/db/due-work';
@@ -71,14 +71,14 @@ export interface BackgroundOptions {
   config: Config;
   logger: Logger;
   relay: Pick<Relay, 'dueWork'>;
-  /** Rings when there are events or deliveries to send. */
-  webhookBell: Bell;
-  /** Rings when MQTT endpoints were changed. */
-  mqttBell: Bell;
+  /** Woken when there are events or deliveries to send. */
+  webhookWakeUp: WakeUp;
+  /** Woken when MQTT endpoints were changed. */
+  mqttWakeUp: WakeUp;
 }
 
 /** Builds the loops of the service. */
-export function createBackground(deps: Deps, { config, logger, relay, ...bells }: BackgroundOptions): Background {
+export function createBackground(deps: Deps, { config, logger, relay, ...wakeUps }: BackgroundOptions): Background {
   const retention = createPoller({
     name: 'event-retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
@@ -98,7 +98,7 @@ export function createBackground(deps: Deps, { config, logger, relay, ...bells }
     },
   });
   const { webhooks } = deps;
-  const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, bells);
+  const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, wakeUps);
   // Results judges by a changed rule within seconds, also when no process announced it.
   const dueWork = [relay.dueWork, ...(sending?.dueWork ?? [])];
   const { db } = deps;
@@ -125,12 +125,12 @@ const UPKEEP_MS = 30_000;
 /** Interval between two queries for rules that were last published a day ago. */
 const RULE_REPEATS_MS = 3_600_000;
 
-type Bells = Pick<BackgroundOptions, 'webhookBell' | 'mqttBell'>;
+type WakeUps = Pick<BackgroundOptions, 'webhookWakeUp' | 'mqttWakeUp'>;
 
 function createWebhookLoops(
   deps: Deps & { webhooks: WebhookTools },
   logger: Logger,
-  bells: Bells,
+  wakeUps: WakeUps,
 ): Background & { dueWork: DueWork[] } {
   const deliverer = createDeliverer({ ...deps, logger, intervalMs: IDLE_MS });
   const dispatcher = createPoller({
@@ -138,15 +138,15 @@ function createWebhookLoops(
     intervalMs: IDLE_MS,
     maxBackoffMs: 2_000,
     logger,
-    bell: bells.webhookBell,
+    wakeUp: wakeUps.webhookWakeUp,
     run: async () => {
       const moved = await dispatchEvents(deps);
-      // Also for deliveries that requests have made, with the same bell.
+      // Also for deliveries that requests have made, with the same wake-up.
       deliverer.wake();
       return moved;
     },
   });
-  const mqtt = createMqttServer({ ...deps, logger, bell: bells.mqttBell });
+  const mqtt = createMqttServer({ ...deps, logger, wakeUp: wakeUps.mqttWakeUp });
   const upkeep = createPoller({
     name: 'webhook-upkeep',
     intervalMs: UPKEEP_MS,

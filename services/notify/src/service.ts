@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { topics } from '@vision/contracts/topics';
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
@@ -54,7 +54,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs: keptMs(config) });
-  const [webhookBell, mqttBell, busy] = [createBell(), createBell(), createBusyCounts()];
+  const [webhookWakeUp, mqttWakeUp, busy] = [createWakeUp(), createWakeUp(), createBusyCounts()];
 
   const deps: Deps = {
     db,
@@ -66,13 +66,13 @@ export async function createService(config: Config, { logger, onFatal }: Service
     status: createStatus({ db, kafka, relay, busy }),
     busy,
     webhooks: createWebhookTools(config),
-    wakeWebhooks: webhookBell.ring,
-    wakeMqtt: mqttBell.ring,
+    wakeWebhooks: webhookWakeUp.wake,
+    wakeMqtt: mqttWakeUp.wake,
     settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
   };
   const reading = { db, kafka, onFatal, rebuilds: true };
   const consumer = createConsumer({ ...reading, groupId: 'notify', subscriptions: subscriptions(deps) });
-  const background = createBackground(deps, { config, logger, relay, webhookBell, mqttBell });
+  const background = createBackground(deps, { config, logger, relay, webhookWakeUp, mqttWakeUp });
 
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });

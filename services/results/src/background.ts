@@ -1,5 +1,5 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
-import type { Bell } from '@vision/shared/async/bell';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { groupFeatures, topics } from '@vision/contracts/topics';
@@ -42,7 +42,7 @@ export interface BackgroundParts {
   producer: EventProducer;
   relay: Relay;
   /** Starts a round of the fold. */
-  foldBell: Bell;
+  foldWakeUp: WakeUp;
   onFatal: (error: unknown) => void;
 }
 
@@ -55,7 +55,7 @@ const VERIFY_MS = 10_000;
 export function createBackground(
   deps: Deps,
   config: Config,
-  { kafka, producer, relay, foldBell, onFatal }: BackgroundParts,
+  { kafka, producer, relay, foldWakeUp, onFatal }: BackgroundParts,
 ): Background {
   const frames = createBatchConsumer({
     db: deps.db,
@@ -84,7 +84,7 @@ export function createBackground(
       return 0;
     },
   });
-  const ends = createLookedFor(deps, config, { relay, foldBell, logger: kafka.logger });
+  const ends = createLookedFor(deps, config, { relay, foldWakeUp, logger: kafka.logger });
   const compaction = createCompaction(deps, config, kafka.logger);
   const auditor = createAuditor({
     db: deps.db,
@@ -113,7 +113,7 @@ export function createBackground(
 function createLookedFor(
   deps: Deps,
   config: Config,
-  { relay, foldBell, logger }: { relay: Relay; foldBell: Bell; logger: Logger },
+  { relay, foldWakeUp, logger }: { relay: Relay; foldWakeUp: WakeUp; logger: Logger },
 ): Poller[] {
   const ends = createPoller({
     name: 'overdue_ends',
@@ -125,7 +125,7 @@ function createLookedFor(
     name: 'fold',
     intervalMs: IDLE_POLL_MS,
     logger,
-    bell: foldBell,
+    wakeUp: foldWakeUp,
     maxBackoffMs: 60_000,
     run: () => foldTasks(deps),
   });

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { createGate } from '@vision/shared/async/gate';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/contracts/topics';
@@ -74,7 +74,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const signals = createSignals(logger);
   const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
-  const foldBell = createBell();
+  const foldWakeUp = createWakeUp();
   const folding = {
     ...ruleParts(db, kafka),
     db,
@@ -92,7 +92,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     ownPrefix: ownSegmentPrefix({ db }),
     taskOwners: createTaskOwners(tasks, images),
     ...cursorsOf(config),
-    wakeFold: foldBell.ring,
+    wakeFold: foldWakeUp.wake,
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),
     ...gates(),
@@ -100,7 +100,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     kafka,
     status: createStatus({ db, kafka, relay, tasks, images, loops }),
   };
-  const background = createBackground(deps, config, { kafka, producer, relay, foldBell, onFatal });
+  const background = createBackground(deps, config, { kafka, producer, relay, foldWakeUp, onFatal });
 
   const access = createServiceAccess({ callee: 'results', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });

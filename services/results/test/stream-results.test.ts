@@ -233,7 +233,7 @@ test('a reader that comes to a task while another follows it is shown what the w
   watch.start();
   const first = watch.follow(taskId);
   await first.wait(60_000);
-  // The second has read the task before its newest frame; the watch has read it after that, and rung for the first.
+  // The second has read the task before its newest frame; the watch has read it after that, and woken the first.
   const second = watch.follow(taskId);
   expect(await atMost(1000, second.wait(60_000))).toBe(true);
   expect(second.task()).toMatchObject({ position: 1 });

@@ -1,5 +1,5 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
-import type { Bell } from '@vision/shared/async/bell';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/creation/lease-watch';
@@ -34,14 +34,18 @@ export interface Background {
   stop: () => Promise<void>;
 }
 
+interface BackgroundWakeUps {
+  /** Woken when a task is due. */
+  reconciler: WakeUp;
+  /** Woken when a create request asks for a capacity slot. */
+  slots: WakeUp;
+}
+
 export interface BackgroundParts {
   kafka: KafkaClient;
   producer: EventProducer;
   relay: Relay;
-  /** Rings when a task is due. */
-  reconcilerBell: Bell;
-  /** Rings when a create asks for a slot. */
-  slotsBell: Bell;
+  wakeUps: BackgroundWakeUps;
   onFatal: (error: unknown) => void;
 }
 
@@ -54,7 +58,7 @@ const SLOTS_MS = 500;
 export function createBackground(
   deps: Deps,
   config: Config,
-  { kafka, producer, relay, reconcilerBell, slotsBell, onFatal }: BackgroundParts,
+  { kafka, producer, relay, wakeUps, onFatal }: BackgroundParts,
 ): Background {
   const { db, logger } = deps;
   const consumer = createConsumer({ db, kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
@@ -64,7 +68,7 @@ export function createBackground(
     intervalMs: pauseMs,
     logger,
     maxBackoffMs: 2_000,
-    bell: reconcilerBell,
+    wakeUp: wakeUps.reconciler,
     run: runRound,
   });
   const readability = createPoller({
@@ -89,7 +93,7 @@ export function createBackground(
   const retention = retentionPoller(deps, config.RETENTION_INTERVAL_MS);
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
-  const slots = slotsPoller(deps, slotsBell);
+  const slots = slotsPoller(deps, wakeUps.slots);
   const pollers = [reconciler, readability, slots, leaseWatch, recovery, deletions, retention, census, auditor];
   return {
     start: () => {
@@ -111,8 +115,8 @@ function leaseWatchOf({ db, logger, settings }: Deps, { LEASE_MS: leaseMs }: Con
   return createLeaseWatch({ db, logger, leaseMs, dead: ANYTHING_DEAD, dueWork, afterGap });
 }
 
-const slotsPoller = ({ slots, logger }: Deps, bell: Bell): Poller =>
-  createPoller({ name: 'slots', intervalMs: SLOTS_MS, logger, maxBackoffMs: 1_000, bell, run: slots.round });
+const slotsPoller = ({ slots, logger }: Deps, wakeUp: WakeUp): Poller =>
+  createPoller({ name: 'places', intervalMs: SLOTS_MS, logger, maxBackoffMs: 1_000, wakeUp, run: slots.round });
 
 const deletionsPoller = (deps: Deps): Poller =>
   createPoller({

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { joinedByKey } from './domain/joined-by-key.ts';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/contracts/topics';
@@ -62,7 +62,7 @@ export async function createService(
   const producer = createProducer(kafka);
   const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
   const relay = createRelay({ db, producer, logger, intervalMs: IDLE_POLL_MS, keepPublishedMs });
-  const [reconcilerBell, slotsBell] = [createBell(), createBell()];
+  const wakeUps = { reconciler: createWakeUp(), slots: createWakeUp() };
   const clients = createClients(config, { db, logger });
   const signals = createSignals(logger);
   const settings = { ...settingsOf(config), ...changed };
@@ -83,15 +83,15 @@ export async function createService(
     cursorBox: createSecretBox(config.CURSOR_KEYS),
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     streamProbeLimits: createProbeLimits({ atOnce: Infinity, perMinute: config.STREAM_PROBES_PER_MINUTE }),
-    slots: createCapacitySlots({ ...clients, db, logger, signals, settings, wakeRounds: slotsBell.ring }),
+    slots: createCapacitySlots({ ...clients, db, logger, signals, settings, wakeRounds: wakeUps.slots.wake }),
     wakeRelay: relay.wake,
     producer,
     kafka,
-    wakeReconciler: reconcilerBell.ring,
+    wakeReconciler: wakeUps.reconciler.wake,
     settings,
   };
 
-  const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, slotsBell, onFatal });
+  const background = createBackground(deps, config, { kafka, producer, relay, wakeUps, onFatal });
 
   const { server, health } = createServers(config, deps, background.isAlive);
 

@@ -1,4 +1,4 @@
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { createLogger } from '@vision/shared/logger';
 import { createWorker } from '../../../services/inference/src/jobs/worker.ts';
 import type { WorkDeps } from '../../../services/inference/src/jobs/work-on-job.ts';
@@ -102,7 +102,7 @@ export async function startWorker(
       },
     },
   } as unknown as WorkDeps;
-  const worker = createWorker(deps, { polls: createBell(), renewals: createBell() });
+  const worker = createWorker(deps, { polls: createWakeUp(), renewals: createWakeUp() });
   return {
     process,
     start: worker.start,

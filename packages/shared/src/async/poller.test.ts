@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createLogger } from '../logger.ts';
-import { createBell } from './bell.ts';
+import { createWakeUp } from './wake-up.ts';
 import { createPoller } from './poller.ts';
 
 const logger = createLogger('test', 'silent');
@@ -20,17 +20,17 @@ test('a poller does nothing before its start, and a stop without a start ends at
 });
 
 test('a round can wake the poller that runs it with a wake-up made before', async () => {
-  const bell = createBell();
+  const wakeUp = createWakeUp();
   const second = Promise.withResolvers<void>();
   let rounds = 0;
   const poller = createPoller({
     name: 'test',
     intervalMs: HOUR_MS,
     logger,
-    bell,
+    wakeUp,
     run: () => {
       rounds += 1;
-      if (rounds === 1) bell.ring();
+      if (rounds === 1) wakeUp.wake();
       else second.resolve();
       return Promise.resolve(0);
     },

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { untraced } from '../telemetry/trace-context.ts';
 import { backoff } from './backoff.ts';
-import { createBell } from './bell.ts';
-import type { Bell } from './bell.ts';
+import { createWakeUp } from './wake-up.ts';
+import type { WakeUp } from './wake-up.ts';
 import { createLoopProgress } from './loop-progress.ts';
 import type { LoopProgress } from './loop-progress.ts';
 
@@ -20,8 +20,8 @@ export interface PollerOptions {
   logger: Logger;
   /** Longest pause after failures in a row. */
   maxBackoffMs?: number;
-  /** Starts the next round when it rings; for work that has to wake the very poller that runs it. */
-  bell?: Bell;
+  /** Its `wake` starts the next round; for work that has to wake the very poller that runs it. */
+  wakeUp?: WakeUp;
 }
 
 export interface Poller {
@@ -35,26 +35,26 @@ export interface Poller {
 /** Runs `run` again and again, one round at a time; failures back off and never end the loop. */
 export function createPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();
-  const bell = options.bell ?? createBell();
+  const wakeUp = options.wakeUp ?? createWakeUp();
   let done: Promise<void> | undefined;
   return {
     start: () => {
-      done ??= untraced(() => loop(options, stopping.signal, bell));
+      done ??= untraced(() => loop(options, stopping.signal, wakeUp));
     },
-    wake: bell.ring,
+    wake: wakeUp.wake,
     stop: async () => {
       stopping.abort();
-      bell.ring();
+      wakeUp.wake();
       await done;
     },
   };
 }
 
-async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Promise<void> {
+async function loop(options: PollerOptions, signal: AbortSignal, wakeUp: WakeUp): Promise<void> {
   const progress = createLoopProgress(options);
   progress.started(pauseOf(options));
   try {
-    await repeat(options, { signal, bell, progress });
+    await repeat(options, { signal, wakeUp, progress });
   } finally {
     progress.stopped();
   }
@@ -62,11 +62,11 @@ async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Pr
 
 interface LoopTools {
   signal: AbortSignal;
-  bell: Bell;
+  wakeUp: WakeUp;
   progress: LoopProgress;
 }
 
-async function repeat(options: PollerOptions, { signal, bell, progress }: LoopTools): Promise<void> {
+async function repeat(options: PollerOptions, { signal, wakeUp, progress }: LoopTools): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
@@ -74,7 +74,7 @@ async function repeat(options: PollerOptions, { signal, bell, progress }: LoopTo
       failures = 0;
       const pauseMs = pauseOf(options);
       progress.succeeded(pauseMs);
-      if (did === 0) await bell.wait(pauseMs);
+      if (did === 0) await wakeUp.wait(pauseMs);
     } catch (error) {
       failures += 1;
       const pauseMs = backoff(failures, { maxMs: options.maxBackoffMs ?? 10_000 });

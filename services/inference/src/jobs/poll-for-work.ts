@@ -15,8 +15,8 @@ const POLLS_PER_REPORT = 10;
 const REMOVAL_MS = 1_800_000;
 // Jobs to stop or to announce do not count as work, but each of them takes a publish and a write.
 const ENDINGS_AT_ONCE = 20;
-// What a worker that is alone may take up was submitted or stopped through its own process, which rings, or was left by
-// a dead one.
+// A job that a lone worker may claim was submitted or stopped through its own process, which wakes it, or was left by a
+// dead one.
 const PAUSES_ALONE = 4;
 // Parked streams that a worker connects to at once: each has a slot until its connection has a frame or ends.
 const REOPENED_AT_ONCE = 2;
@@ -25,7 +25,7 @@ const REOPENED_AT_ONCE = 2;
 export interface WorkPolls {
   /** Claims what there is room for. */
   poll: () => Promise<void>;
-  /** Until the next poll, unless a bell rings. */
+  /** Until the next poll, unless it is woken. */
   pauseMs: () => number;
   /** Whether this worker is in the table of workers. */
   isReported: () => boolean;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { atMost } from '@vision/shared/async/at-most';
-import type { Bell } from '@vision/shared/async/bell';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import { removeWorker } from '../db/workers.ts';
 import { createHeldJobs } from './held-jobs.ts';
@@ -15,12 +15,12 @@ export interface Worker {
   stop: () => Promise<void>;
 }
 
-/** Wake a worker; both are rung together. */
-export interface WorkerBells {
+/** Wake a worker; both are called together. */
+export interface WorkerWakeUps {
   /** Ends the pause between two polls for work. */
-  polls: Bell;
+  polls: WakeUp;
   /** Ends the pause between two renewals, which also tell of stops. */
-  renewals: Bell;
+  renewals: WakeUp;
 }
 
 // How long a worker that ends waits for the broker to take what its jobs have read.
@@ -35,7 +35,7 @@ const LAST_WORDS_MS = 5_000;
  *
  * Leases are renewed by a loop of their own, so that no other statement that hangs lets them run out.
  */
-export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
+export function createWorker(deps: WorkDeps, wakeUps: WorkerWakeUps): Worker {
   const { db, drops, logger, settings, signals } = deps;
   const id = randomUUID();
   const held = createHeldJobs(deps);
@@ -54,7 +54,7 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
     },
     logger,
     maxBackoffMs: MAX_POLL_PAUSE_MS,
-    bell: bells.polls,
+    wakeUp: wakeUps.polls,
   });
   const renewals = createPoller({
     name: 'job-leases',
@@ -65,7 +65,7 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
     },
     logger,
     maxBackoffMs: settings.pollMs,
-    bell: bells.renewals,
+    wakeUp: wakeUps.renewals,
   });
   return {
     start: () => {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { createBell } from '@vision/shared/async/bell';
-import type { Bell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import { readHeads } from '../../db/event-log.ts';
@@ -24,7 +24,7 @@ export interface LogWatch {
 const INTERVAL_MS = 250;
 
 interface Watched {
-  bells: Set<Bell>;
+  wakeUps: Set<WakeUp>;
   head: number | undefined;
 }
 
@@ -44,16 +44,16 @@ export function createLogWatch({ db, logger }: { db: Knex; logger: Logger }): Lo
   const poller = createPoller({ name: 'log-watch', intervalMs: INTERVAL_MS, run: read, logger, maxBackoffMs: 2000 });
   return {
     follow: (subject) => {
-      const bell = createBell();
-      const entry = watched.get(subject) ?? { bells: new Set(), head: undefined };
+      const wakeUp = createWakeUp();
+      const entry = watched.get(subject) ?? { wakeUps: new Set(), head: undefined };
       watched.set(subject, entry);
-      entry.bells.add(bell);
+      entry.wakeUps.add(wakeUp);
       return {
-        wait: bell.wait,
-        wake: bell.ring,
+        wait: wakeUp.wait,
+        wake: wakeUp.wake,
         end: () => {
-          entry.bells.delete(bell);
-          if (entry.bells.size === 0) watched.delete(subject);
+          entry.wakeUps.delete(wakeUp);
+          if (entry.wakeUps.size === 0) watched.delete(subject);
         },
       };
     },
@@ -65,5 +65,5 @@ export function createLogWatch({ db, logger }: { db: Knex; logger: Logger }): Lo
 function update(entry: Watched, head: number): void {
   const isSame = entry.head === head;
   entry.head = head;
-  if (!isSame) for (const bell of entry.bells) bell.ring();
+  if (!isSame) for (const wakeUp of entry.wakeUps) wakeUp.wake();
 }

@@ -1,4 +1,4 @@
-import type { Bell } from '@vision/shared/async/bell';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { backoff } from '@vision/shared/async/backoff';
 import { IDLE_POLL_MS } from '@vision/shared/db/due-work';
 import { createPoller } from '@vision/shared/async/poller';
@@ -23,7 +23,11 @@ import { mqttDisabledEvent } from '../../domain/webhook-event.ts';
 import type { Deps, WebhookTools } from '../deps.ts';
 import { publishLog } from './publish-log.ts';
 
-export type MqttDeps = Pick<Deps, 'db' | 'signals' | 'watch'> & { webhooks: WebhookTools; logger: Logger; bell: Bell };
+export type MqttDeps = Pick<Deps, 'db' | 'signals' | 'watch'> & {
+  webhooks: WebhookTools;
+  logger: Logger;
+  wakeUp: WakeUp;
+};
 
 /** Keeps the connections to brokers of callers. */
 export interface MqttServer {
@@ -53,7 +57,7 @@ interface Held {
 
 /** One process at a time is connected for an endpoint: the one that holds its lease. */
 export function createMqttServer(deps: MqttDeps): MqttServer {
-  const { db, logger, bell } = deps;
+  const { db, logger, wakeUp } = deps;
   const held = new Map<string, Held>();
   /** Before the last renewal that succeeded. */
   let renewedAt = performance.now();
@@ -86,7 +90,7 @@ export function createMqttServer(deps: MqttDeps): MqttServer {
     intervalMs: () => (held.size > 0 ? INTERVAL_MS : IDLE_POLL_MS),
     maxBackoffMs: INTERVAL_MS,
     logger,
-    bell,
+    wakeUp,
     run: async () => {
       const began = performance.now();
       try {

@@ -1,4 +1,4 @@
-import { createBell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import { claimDeliveries, releaseDelivery } from '../../db/webhook-deliveries.ts';
@@ -33,7 +33,7 @@ interface DelivererDeps extends AttemptDeps {
 
 export function createDeliverer(deps: DelivererDeps): Deliverer {
   const { db, logger, intervalMs, busy } = deps;
-  const bell = createBell();
+  const wakeUp = createWakeUp();
   const pace = createHostPace(HOST_RATE);
   const record = createRecordAttempt(deps);
   const underWay = new Set<Promise<void>>();
@@ -49,7 +49,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       else logger.error({ err: error, delivery_id: claimed.delivery_id }, 'a webhook could not be attempted');
     } finally {
       busy.end(claimed);
-      bell.ring();
+      wakeUp.wake();
     }
   };
 
@@ -64,7 +64,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     return claimed.length;
   };
 
-  const poller = createPoller({ name: 'webhook-deliveries', intervalMs, run: claim, logger, bell });
+  const poller = createPoller({ name: 'webhook-deliveries', intervalMs, run: claim, logger, wakeUp });
   return {
     start: poller.start,
     wake: poller.wake,

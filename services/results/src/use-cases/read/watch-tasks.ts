@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { createBell } from '@vision/shared/async/bell';
-import type { Bell } from '@vision/shared/async/bell';
+import { createWakeUp } from '@vision/shared/async/wake-up';
+import type { WakeUp } from '@vision/shared/async/wake-up';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import { findWatchedTasks } from '../../db/task-views.ts';
@@ -33,7 +33,7 @@ export interface TaskWatchOptions {
 const INTERVAL_MS = 150;
 
 interface Watched {
-  bells: Set<Bell>;
+  wakeUps: Set<WakeUp>;
   task: WatchedTask | 'gone' | undefined;
 }
 
@@ -53,19 +53,19 @@ export function createTaskWatch({ db, logger, endPatienceMs }: TaskWatchOptions)
   const poller = createPoller({ name: 'task-watch', intervalMs: INTERVAL_MS, run: read, logger, maxBackoffMs: 2000 });
   return {
     follow: (taskId) => {
-      const bell = createBell();
-      const entry = watched.get(taskId) ?? { bells: new Set(), task: undefined };
+      const wakeUp = createWakeUp();
+      const entry = watched.get(taskId) ?? { wakeUps: new Set(), task: undefined };
       watched.set(taskId, entry);
-      entry.bells.add(bell);
-      // The reader may have read the task before what is known here, and nothing rings for that again.
-      if (entry.task !== undefined) bell.ring();
+      entry.wakeUps.add(wakeUp);
+      // The reader may have read the task before what is known here, and nothing wakes it for that again.
+      if (entry.task !== undefined) wakeUp.wake();
       return {
-        wait: bell.wait,
-        wake: bell.ring,
+        wait: wakeUp.wait,
+        wake: wakeUp.wake,
         task: () => entry.task,
         end: () => {
-          entry.bells.delete(bell);
-          if (entry.bells.size === 0) watched.delete(taskId);
+          entry.wakeUps.delete(wakeUp);
+          if (entry.wakeUps.size === 0) watched.delete(taskId);
         },
       };
     },
@@ -77,5 +77,5 @@ export function createTaskWatch({ db, logger, endPatienceMs }: TaskWatchOptions)
 function update(entry: Watched, task: WatchedTask | 'gone'): void {
   const isSame = JSON.stringify(entry.task) === JSON.stringify(task);
   entry.task = task;
-  if (!isSame) for (const bell of entry.bells) bell.ring();
+  if (!isSame) for (const wakeUp of entry.wakeUps) wakeUp.wake();
 }

@@ -1,29 +1,29 @@
-/** Wakes one waiting loop. Code that makes work rings; the loop waits between two queries. */
-export interface Bell {
+/** Wakes one waiting loop. Code that makes work calls `wake`; the loop calls `wait` between two queries. */
+export interface WakeUp {
   /** Ends the current wait, or the next one if no loop waits now. Cheap, may be called any number of times. */
-  ring: () => void;
-  /** Resolves at the next ring, after `ms` at the latest. For one waiter at a time. */
+  wake: () => void;
+  /** Resolves at the next wake, after `ms` at the latest. For one waiter at a time. */
   wait: (ms: number) => Promise<void>;
 }
 
-/** A ring while no loop waits is remembered, so a wake between "found nothing" and "wait" is not lost. */
-export function createBell(): Bell {
-  let isRung = false;
+/** A wake while no loop waits is remembered, so one between "found nothing" and "wait" is not lost. */
+export function createWakeUp(): WakeUp {
+  let isWoken = false;
   let release: (() => void) | undefined;
   return {
-    ring: () => {
-      isRung = true;
+    wake: () => {
+      isWoken = true;
       release?.();
     },
     wait: async (ms) => {
-      if (!isRung) {
+      if (!isWoken) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, ms);
         release = resolve;
         await promise;
         clearTimeout(timer);
       }
-      isRung = false;
+      isWoken = false;
       release = undefined;
     },
   };

@@ -1,10 +1,10 @@
-import { judgeAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
+import { evaluateAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
 import { fitCurve } from '../packages/visionctl/src/calibration/fit-curve.ts';
-import type { JudgedBox } from '../packages/visionctl/src/calibration/judge-boxes.ts';
+import type { EvaluatedBox } from '../packages/visionctl/src/calibration/evaluate-boxes.ts';
 import { atThreshold, calibrationErrorOf, reliabilityOf } from '../packages/visionctl/src/calibration/reliability.ts';
 import { curveOf, probabilityOf, toScore } from '@vision/contracts/calibration';
 import type { Curve } from '@vision/contracts/calibration';
-import { calibrationInForce, detectedClip, judgedMosaics } from './accuracy/footage.ts';
+import { calibrationInForce, detectedClip, evaluatedMosaics } from './accuracy/footage.ts';
 import { compareShapes } from './accuracy/shapes.ts';
 import { atLeast } from './figures.ts';
 import type { Figure } from './figures.ts';
@@ -16,7 +16,7 @@ const THRESHOLDS = [0.35, 0.5, 0.65, 0.8, 0.9];
 
 interface Footage {
   title: string;
-  boxes: JudgedBox[];
+  boxes: EvaluatedBox[];
   objects: number;
 }
 
@@ -29,9 +29,9 @@ export async function run(): Promise<{ figures: Figure[] }> {
   if (process.env['SHAPES'] !== undefined) return { figures: await compareShapes() };
   const { floor, ...inForce } = calibrationInForce();
   const clip = await detectedClip();
-  const street = judgeAll(clip).filter(({ score }) => score >= floor - 0.001);
+  const street = evaluateAll(clip).filter(({ score }) => score >= floor - 0.001);
   const objects = clip.flatMap(({ truth }) => truth.objects).length;
-  const mosaics = await judgedMosaics();
+  const mosaics = await evaluatedMosaics();
   const ofMosaics = fitCurve(mosaics.boxes.map(({ score, isRight }) => ({ raw: score, isRight })));
   return {
     figures: [
@@ -44,7 +44,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
 function report({ title, boxes, objects }: Footage, curve: Curve): Figure[] {
   const shown = boxes.map((box) => ({ ...box, score: toScore(probabilityOf(curve, box.score)) }));
   const bins = reliabilityOf(shown);
-  const line = (list: JudgedBox[]) => (threshold: number) => {
+  const line = (list: EvaluatedBox[]) => (threshold: number) => {
     const { recall, precision, shown: count } = atThreshold(list, objects, threshold);
     return `  ${threshold.toFixed(2)}  recall ${percent(recall)}  precision ${percent(precision)}  ${count} boxes`;
   };

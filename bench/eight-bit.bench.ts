@@ -1,8 +1,8 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judgeAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
-import type { JudgedBox } from '../packages/visionctl/src/calibration/judge-boxes.ts';
+import { evaluateAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
+import type { EvaluatedBox } from '../packages/visionctl/src/calibration/evaluate-boxes.ts';
 import { atThreshold } from '../packages/visionctl/src/calibration/reliability.ts';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
@@ -63,11 +63,11 @@ async function compare(title: string, images: LabelledImage[], models: Record<Wh
       if (index >= WARM_UP) tookMs[which].push((user + system) / 1000);
     }
   const objects = images.flatMap(({ truth }) => truth.objects).length;
-  const judge = (which: Which) =>
-    judgeAll(
+  const evaluate = (which: Which) =>
+    evaluateAll(
       images.map(({ truth, toCorners }, index) => ({ truth, found: (found[which][index] ?? []).map(toCorners) })),
     );
-  const [eight, float] = [judge('eight'), judge('float')];
+  const [eight, float] = [evaluate('eight'), evaluate('float')];
   return [
     { name: `${title}: processor time of an image, int8`, value: median(tookMs.eight), unit: 'ms' },
     { name: `${title}: the same, floating point`, value: median(tookMs.float), unit: 'ms' },
@@ -83,7 +83,7 @@ const lookerOf = (detectors: Detectors) => {
   return (picture: RgbImage) => served.detector.detect(picture, options);
 };
 
-function scoresOf(title: string, boxes: JudgedBox[], objects: number): Figure[] {
+function scoresOf(title: string, boxes: EvaluatedBox[], objects: number): Figure[] {
   const { recall, precision } = atThreshold(boxes, objects, 0.8);
   return [
     { name: `${title}: recall at 0.80`, value: 100 * recall, unit: '%' },
@@ -93,7 +93,7 @@ function scoresOf(title: string, boxes: JudgedBox[], objects: number): Figure[] 
 }
 
 /** Mean over all objects of the precision down to the box that found each; 0 for those that none found. */
-function averagePrecision(boxes: JudgedBox[], objects: number): number {
+function averagePrecision(boxes: EvaluatedBox[], objects: number): number {
   let right = 0;
   let sum = 0;
   for (const [index, { isRight }] of boxes.toSorted((a, b) => b.score - a.score).entries())

@@ -1,8 +1,8 @@
 import { ruleWhen } from '@vision/contracts/alarm-rules';
 import { prepareRules } from '../services/results/src/domain/fold/active-rule.ts';
 import type { TaskRule } from '../services/results/src/domain/fold/active-rule.ts';
-import { Judging } from '../services/results/src/domain/fold/judging.ts';
-import { encodeJudging, nothingJudged } from '../services/results/src/domain/fold/judging-state.ts';
+import { Evaluation } from '../services/results/src/domain/fold/evaluation.ts';
+import { encodeEvaluation, emptyEvaluation } from '../services/results/src/domain/fold/evaluation-state.ts';
 import { paceOf } from '../services/results/src/domain/fold/pace.ts';
 import { emptyState, foldFrames } from '../services/results/src/domain/fold/state.ts';
 import type { FoldedFrame } from '../services/results/src/domain/fold/state.ts';
@@ -126,11 +126,11 @@ function foldOnce(taskId: string, { frames, heads, body }: ReturnType<typeof seg
     timeMs,
     eachObject: (take) => opened.eachObject(index, take),
   }));
-  const judging = rules.length > 0 ? new Judging({ ...start, prepared, state: nothingJudged() }) : undefined;
-  const watched = judging?.watch(folded) ?? folded;
+  const evaluation = rules.length > 0 ? new Evaluation({ ...start, prepared, state: emptyEvaluation() }) : undefined;
+  const watched = evaluation?.watch(folded) ?? folded;
   foldFrames(emptyState(), watched, pace);
-  judging?.add(watched);
-  if (judging) encodeJudging(judging.state());
+  evaluation?.add(watched);
+  if (evaluation) encodeEvaluation(evaluation.state());
   const { user, system } = process.cpuUsage(from);
   return (user + system) / FRAMES;
 }

@@ -92,7 +92,7 @@ const framesOf = (taskId: string, from: number, count: number) =>
 
 const execute = promisify(execFile);
 
-/** What the second output adds to decoding and sampling, and what it takes to judge an image of an object. */
+/** What the second output adds to decoding and sampling, and what it takes to inspect an image of an object. */
 async function imageFigures(): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'vision-bench-'));
   const video = join(directory, 'video.mp4');
@@ -114,7 +114,7 @@ async function imageFigures(): Promise<Figure[]> {
         target: atMost(1.03),
         floor: atMost(1.1),
       },
-      { name: 'judging the image of an object', value: await judging(), unit: 'µs' },
+      { name: 'judging the image of an object', value: await inspecting(), unit: 'µs' },
     ];
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -138,7 +138,7 @@ async function decode(video: string, hasSnapshots: boolean): Promise<number> {
 }
 
 /** Processor time, microseconds. */
-async function judging(): Promise<number> {
+async function inspecting(): Promise<number> {
   const image = { width: 1280, height: 720, data: new Uint8Array(1280 * 720 * 3).map((_, at) => (at * 7919) % 251) };
   const bbox = { format: 'cxcywh_normalized' as const, cx: 0.5, cy: 0.5, width: 0.2, height: 0.6 };
   const box = cropOf(bbox, image);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DetectedPicture } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
-import type { JudgedBox } from '../../packages/visionctl/src/calibration/judge-boxes.ts';
+import type { EvaluatedBox } from '../../packages/visionctl/src/calibration/evaluate-boxes.ts';
 import type { Corners, LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
 import { curveOf, rawScoreOf } from '@vision/contracts/calibration';
 import type { Calibration } from '@vision/contracts/calibration';
@@ -71,7 +71,7 @@ function cornersOf({ cx, cy, width, height }: Box, picture: ImageSize): Corners 
 }
 
 /** What `measure-mosaics.ts` wrote: raw score and right (1) or wrong (0) of every box, and the number of people. */
-export async function judgedMosaics(): Promise<{ boxes: JudgedBox[]; objects: number }> {
+export async function evaluatedMosaics(): Promise<{ boxes: EvaluatedBox[]; objects: number }> {
   const text = await readFile(join(import.meta.dirname, 'mosaics.json'), 'utf8');
   const { objects, boxes } = JSON.parse(text) as { objects: number; boxes: [number, 0 | 1][] };
   return { objects, boxes: boxes.map(([score, right]) => ({ label: 'person', score, isRight: right === 1 })) };

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { judgeAll } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
+import { evaluateAll } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
 import { curveOf, rawScoreOf } from '@vision/contracts/calibration';
 import { withDetector } from '../tracking/with-detector.ts';
 import { calibrationInForce, detectIn } from './footage.ts';
@@ -15,7 +15,7 @@ const images = await labelledMosaics(directory);
 const curve = curveOf(calibrationInForce(), 'person');
 const pictures = await withDetector((detect) => detectIn(images, detect));
 const objects = images.flatMap(({ truth }) => truth.objects).length;
-const boxes = judgeAll(pictures).map(({ score, isRight }) => [
+const boxes = evaluateAll(pictures).map(({ score, isRight }) => [
   Math.round(rawScoreOf(curve, score) * 1e4) / 1e4,
   isRight ? 1 : 0,
 ]);

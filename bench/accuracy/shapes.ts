@@ -1,5 +1,5 @@
-import { judgeAll } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
-import type { JudgedBox } from '../../packages/visionctl/src/calibration/judge-boxes.ts';
+import { evaluateAll } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
+import type { EvaluatedBox } from '../../packages/visionctl/src/calibration/evaluate-boxes.ts';
 import { atThreshold } from '../../packages/visionctl/src/calibration/reliability.ts';
 import type { AtThreshold } from '../../packages/visionctl/src/calibration/reliability.ts';
 import type { Shape } from '@vision/contracts/model-input';
@@ -29,11 +29,11 @@ interface Footage {
  */
 export async function compareShapes(): Promise<Figure[]> {
   const footages = await allFootage();
-  const boxes = new Map<string, JudgedBox[]>();
+  const boxes = new Map<string, EvaluatedBox[]>();
   for (const shape of SHAPES) {
     await withDetector(async (detect) => {
       for (const { title, images } of footages) {
-        boxes.set(`${title} ${nameOf(shape)}`, judgeAll(await detectIn(images, detect)));
+        boxes.set(`${title} ${nameOf(shape)}`, evaluateAll(await detectIn(images, detect)));
       }
     }, shape);
   }
@@ -42,9 +42,9 @@ export async function compareShapes(): Promise<Figure[]> {
   const rows = footages.flatMap(({ title, images }) => {
     const objects = images.flatMap(({ truth }) => truth.objects).length;
     return SHAPES.map((shape) => {
-      const judged = boxes.get(`${title} ${nameOf(shape)}`) ?? [];
-      const byDefault = atThreshold(judged, objects, DEFAULT_THRESHOLD);
-      const best = bestOf(judged, objects);
+      const evaluated = boxes.get(`${title} ${nameOf(shape)}`) ?? [];
+      const byDefault = atThreshold(evaluated, objects, DEFAULT_THRESHOLD);
+      const best = bestOf(evaluated, objects);
       const time = (cost.get(nameOf(shape)) ?? Number.NaN) / base;
       return [title, nameOf(shape), ...shares(byDefault), ...shares(best), percent(f1(best)), time.toFixed(2)];
     });
@@ -70,7 +70,7 @@ async function allFootage(): Promise<Footage[]> {
 }
 
 /** At the threshold where the harmonic mean of recall and precision is greatest. */
-function bestOf(boxes: JudgedBox[], objects: number): AtThreshold {
+function bestOf(boxes: EvaluatedBox[], objects: number): AtThreshold {
   const thresholds = Array.from({ length: 40 }, (_, index) => (index + 0.5) / 40);
   return thresholds
     .map((threshold) => atThreshold(boxes, objects, threshold))

@@ -22,7 +22,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
   'playlist-m3u8': ['inference/src/inputs/hls-', 'node_modules/hls-parser/'],
   'stream-url': ['streams/src/stream-url.ts', 'shared/src/net/address-policy.ts', 'node_modules/ipaddr.js/'],
   multipart: ['creation/src/multipart/', 'node_modules/multer/', 'node_modules/busboy/', 'node_modules/streamsearch/'],
-  pictures: ['inference/src/domain/judge-', 'inference/src/domain/strip-png', 'inference/src/domain/sniff-image'],
+  pictures: ['inference/src/domain/inspect-', 'inference/src/domain/strip-png', 'inference/src/domain/sniff-image'],
   mp4: ['inference/src/domain/mp4/', 'tasks/src/domain/video-type.ts'],
   'mp4-ffprobe': ['inference/src/domain/mp4/'],
   container: ['streams/src/container-format.ts', 'tasks/src/domain/stream-content.ts', 'domain/image-type.ts'],

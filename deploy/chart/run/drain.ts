@@ -47,7 +47,7 @@ export async function drainUnderStreams(rollout: Rollout, slot: Slot, video: str
     for (const { taskId } of streams) await client.stop(taskId);
     for (const stream of streams) await stream.ended;
     const report = [];
-    for (const stream of streams) report.push(await judged(client, stream, drained.at));
+    for (const stream of streams) report.push(await outcomeOf(client, stream, drained.at));
     say('drained', `inference with ${STREAMS} live streams in ${drained.seconds} s: ${report.join('; ')}`);
   } finally {
     source.close();
@@ -70,7 +70,7 @@ async function everyStream(streams: Followed[], what: string, fact: (one: Follow
 }
 
 /** What a caller saw of one stream, once it has ended. @throws Error when a promise was broken. */
-async function judged(client: VisionClient, { taskId, frames }: Followed, drainedAt: number): Promise<string> {
+async function outcomeOf(client: VisionClient, { taskId, frames }: Followed, drainedAt: number): Promise<string> {
   const again: ResultFrame[] = [];
   for await (const frame of client.frames(taskId)) again.push(frame);
   const [read, stored] = [frames, again].map((list) => list.map((frame) => JSON.stringify(frame)));

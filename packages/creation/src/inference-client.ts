@@ -23,7 +23,7 @@ import { detect } from './inference/detect.ts';
 import type { DetectInput, DetectOutcome } from './inference/detect.ts';
 import { probeStream } from './inference/probe-stream.ts';
 import type { ProbeInput, ProbeOutcome } from './inference/probe-stream.ts';
-import { expectBody, judgeCapacity, judgeReply, unavailableOn, wordFor } from './inference/replies.ts';
+import { expectBody, classifyCapacity, classifyReply, unavailableOn, wordFor } from './inference/replies.ts';
 import { submit } from './inference/submit.ts';
 import type { SubmitOutcome } from './inference/submit.ts';
 
@@ -137,7 +137,8 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
   };
   const send = senderTo(options);
   const through = (breaker: Breaker, request: BackendRequest) => send({ ...request, breakerState: breaker.state() });
-  const ask = (breaker: Breaker, request: BackendRequest) => breaker.run(() => through(breaker, request), judgeReply);
+  const ask = (breaker: Breaker, request: BackendRequest) =>
+    breaker.run(() => through(breaker, request), classifyReply);
   return {
     submitJob: (newJob, leftMs) => {
       const request = { ...submitRequest, json: newJob, timeoutMs: submitTimeoutMs, leftMs };
@@ -145,7 +146,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     },
     async readCapacity(timeoutMs) {
       const askOnce = () => through(breakers.submit, { ...capacityRequest, timeoutMs });
-      return toCapacity(await unavailableOn(breakers.submit.run(askOnce, judgeCapacity)));
+      return toCapacity(await unavailableOn(breakers.submit.run(askOnce, classifyCapacity)));
     },
     async readJobs(ids) {
       if (ids.length === 0) return [];

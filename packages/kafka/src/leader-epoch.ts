@@ -50,7 +50,7 @@ export interface Verdict {
  * record before the row tells: in the same log it has the epoch of the row. Otherwise the way back goes on, twice as
  * far each time, to a record that is as old.
  */
-export function judgeEpochs(situation: Situation, search: Search | undefined): Verdict {
+export function compareEpochs(situation: Situation, search: Search | undefined): Verdict {
   const { row, rowEpoch, from, epochs, isBlank, low } = situation;
   if (rowEpoch === undefined || epochs === undefined) return {};
   const { first } = epochs;

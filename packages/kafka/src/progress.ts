@@ -4,7 +4,7 @@ import { fail } from '@vision/contracts/errors';
 import { asUnavailable } from '@vision/shared/unavailable';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
-import { judgeEpochs } from './leader-epoch.ts';
+import { compareEpochs } from './leader-epoch.ts';
 import type { Epochs, LostLog } from './leader-epoch.ts';
 import { boundsOfLog } from './log-end.ts';
 import { persist, stopping } from './persist.ts';
@@ -78,7 +78,7 @@ export async function passRecords(
 
 async function passBusily(deps: ProgressDeps, records: Records, work: Work, retries: PersistOptions): Promise<Passing> {
   const cursor = deps.cursors.at(records);
-  if (cursor.search === undefined && judgeHole(deps, records, cursor) === 'sought') return 'sought';
+  if (cursor.search === undefined && inspectHole(deps, records, cursor) === 'sought') return 'sought';
   for (;;) {
     const span = { from: cursor.leftOff, next: records.next, epochs: records.epochs };
     const isReread = cursor.rereadUpTo !== undefined && cursor.leftOff < cursor.rereadUpTo;
@@ -89,7 +89,7 @@ async function passBusily(deps: ProgressDeps, records: Records, work: Work, retr
     if (failed) return failed;
     if (!displaced) break;
     if (retries.signal.aborted) throw stopping();
-    if ((await judgeRow(deps, records, span, displaced)) === 'sought') return 'sought';
+    if ((await inspectRow(deps, records, span, displaced)) === 'sought') return 'sought';
   }
   passTo(cursor, records.next);
   deps.control.commitSoon(records.topic, records.partition, records.next);
@@ -140,7 +140,7 @@ function asNoFaultOfTheEvent(error: unknown): never {
 }
 
 /** Offsets are missing before these records: they are asked for once more, then passed over with an alarm. */
-function judgeHole(deps: ProgressDeps, records: Records, cursor: PartitionCursor): 'sought' | 'known' {
+function inspectHole(deps: ProgressDeps, records: Records, cursor: PartitionCursor): 'sought' | 'known' {
   const { holeUpTo, leftOff: from } = cursor;
   if (holeUpTo === undefined) return 'known';
   const facts = { ...positionOf(deps, records), from: String(from), to: String(holeUpTo) };
@@ -153,7 +153,7 @@ function judgeHole(deps: ProgressDeps, records: Records, cursor: PartitionCursor
   return send(deps, cursor, from);
 }
 
-async function judgeRow(
+async function inspectRow(
   deps: ProgressDeps,
   records: Records,
   { from, epochs }: Span,
@@ -180,7 +180,7 @@ async function judgeRow(
   }
   if (cursor.trusted !== row) {
     const isBlank = cursor.holeUpTo !== undefined && cursor.holeUpTo >= row;
-    const { goTo, search } = judgeEpochs({ row, rowEpoch, from, epochs, isBlank, low }, cursor.search);
+    const { goTo, search } = compareEpochs({ row, rowEpoch, from, epochs, isBlank, low }, cursor.search);
     if (search?.found && !cursor.search?.found) tellLostLog(deps, search.found, facts);
     if (search) cursor.search = search;
     if (goTo !== undefined) return send(deps, cursor, goTo);

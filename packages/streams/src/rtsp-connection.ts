@@ -62,7 +62,7 @@ export function createRtspConnection(
     for (let tries = 1; ; tries += 1) {
       sender.post(method, uri, headers);
       const answer = await withinTime(readAnswer(), answerTimeoutMs, () => socket.destroy());
-      const isAnswerable = sender.judge(answer);
+      const isAnswerable = sender.takeChallenge(answer);
       if (!isAnswerable || tries === 2) return answer;
     }
   };
@@ -72,7 +72,7 @@ export function createRtspConnection(
     for await (const part of parts) {
       if (part.kind === 'packet') yield part;
       else if (statusOf(part) === undefined) sender.refuse(part);
-      else sender.judge(part);
+      else sender.takeChallenge(part);
     }
   }
   return { request, post: sender.post, packets };
@@ -106,7 +106,7 @@ function createSender(socket: Socket, credentials: Credentials | undefined) {
       if (/^\d{1,9}$/.test(id)) send(formatMessage('RTSP/1.0 501 Not Implemented', [['CSeq', id]]));
     },
     /** Whether the answer is a challenge that can be met by asking again: a first one, or one with a new nonce. */
-    judge: (answer: RtspMessage): boolean => {
+    takeChallenge: (answer: RtspMessage): boolean => {
       const status = statusOf(answer) ?? 0;
       if (status >= 300 && status < 400) throw new SourceError('redirect_refused');
       if (status !== 401) return false;

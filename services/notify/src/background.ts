@@ -99,7 +99,7 @@ export function createBackground(deps: Deps, { config, logger, relay, ...wakeUps
   });
   const { webhooks } = deps;
   const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, wakeUps);
-  // Results judges by a changed rule within seconds, also when no process announced it.
+  // Results evaluates a changed rule within seconds, also when no process announced it.
   const dueWork = [relay.dueWork, ...(sending?.dueWork ?? [])];
   const { db } = deps;
   const looking = createDueWorkPoller({

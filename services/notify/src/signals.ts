@@ -86,14 +86,14 @@ function ruleSignals(logger: Logger) {
     ruleChanged: ({ rule_id, version }: StoredRule, change: 'created' | 'changed' | 'deleted') => {
       logger.info({ rule_id, version, change }, 'alarm rule changed');
     },
-    ruleCorrected: ({ subject, rule_id, rule_version }: JudgedRule) => {
+    ruleCorrected: ({ subject, rule_id, rule_version }: EvaluatedRule) => {
       rulesCorrected.add(1);
       logger.warn({ subject, rule_id, rule_version }, 'alarm by a rule that is not stored here; corrected in results');
     },
   };
 }
 
-type JudgedRule = Pick<AlarmSnapshot, 'subject' | 'rule_id' | 'rule_version'>;
+type EvaluatedRule = Pick<AlarmSnapshot, 'subject' | 'rule_id' | 'rule_version'>;
 type DropReason = (typeof metrics.dropped.labels.reason)[number];
 
 interface FailedWebhook {

@@ -23,7 +23,7 @@ import { auditsOf } from './use-cases/operate/audits.ts';
 import { compactFrames, createRowFinder } from './use-cases/segments/compact-frames.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { foldTasks } from './use-cases/fold/fold-tasks.ts';
-import { judgeOverdueEnds } from './use-cases/store/judge-overdue-ends.ts';
+import { applyOverdueEnds } from './use-cases/store/apply-overdue-ends.ts';
 import { retentionInTurn } from './use-cases/retain/retention-in-turn.ts';
 import { sweepSegmentObjects } from './use-cases/retain/sweep-segment-objects.ts';
 import { sweepTrackSnapshots } from './use-cases/retain/sweep-track-snapshots.ts';
@@ -109,7 +109,7 @@ export function createBackground(
   };
 }
 
-/** Judges overdue end marks and folds frames; one statement finds both and events that no process announced. */
+/** Applies overdue end marks and folds frames; one statement finds both and events that no process announced. */
 function createLookedFor(
   deps: Deps,
   config: Config,
@@ -119,7 +119,7 @@ function createLookedFor(
     name: 'overdue_ends',
     intervalMs: IDLE_POLL_MS,
     logger,
-    run: () => judgeOverdueEnds(deps),
+    run: () => applyOverdueEnds(deps),
   });
   const fold = createPoller({
     name: 'fold',

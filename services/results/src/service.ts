@@ -41,7 +41,7 @@ import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { createLiveRules } from './use-cases/fold/judge-stored.ts';
+import { createLiveRules } from './use-cases/fold/evaluate-stored.ts';
 import { createRuleBook } from './use-cases/rules/rule-book.ts';
 import { ownSegmentPrefix } from './use-cases/retain/owned-segments.ts';
 import { createPartitionKeeper } from './use-cases/retain/keep-partitions.ts';
@@ -152,7 +152,7 @@ const cursorsOf = ({ CURSOR_KEYS: keys }: Config) => ({
 /** Least time between two queries of Kafka for the ends of its partitions. */
 const ARRIVALS_MS = 1_000;
 
-/** What judging alarm rules needs. */
+/** Parts that the evaluation of alarm rules needs. */
 const ruleParts = (db: Knex, kafka: KafkaClient) => ({
   rules: createRuleBook(db),
   arrivals: createArrivals({ db, kafka, groupId: 'results-frames', topic: topics.frames, everyMs: ARRIVALS_MS }),

@@ -109,7 +109,7 @@ function alarmSignals(logger: Logger) {
     arrivalsUnknown: (error: unknown) => {
       logger.warn(
         { err: error },
-        'cannot read from Kafka how far frames are stored; rules about absence are judged later',
+        'cannot read from Kafka how far frames are stored; rules about absence are evaluated later',
       );
     },
     crossingsLeftOut: (taskId: string, crossings: number) => {
@@ -122,7 +122,7 @@ function alarmSignals(logger: Logger) {
       clockSetBacks.add(1);
       logger.warn(
         { task_id: taskId, behind_ms: ms },
-        'the clock of a worker is behind that of the one before; judging goes on',
+        'the clock of a worker is behind that of the one before; the evaluation continues',
       );
     },
   };

@@ -62,7 +62,7 @@ async function start(settings: Record<string, string> = {}): Promise<RunningProc
 }
 
 /** Publishes a rule, then tasks of its subject once the rule is stored. */
-async function judgedTasks(count: number): Promise<string[]> {
+async function tasksWithRules(count: number): Promise<string[]> {
   const subject = newSubject();
   await producer.publish([{ ...ruleChanged, key: subject, source: 'notify', data: rule(subject) }]);
   await until(async () => (await database.db('alarm_rules').where({ subject })).length === 1);
@@ -96,7 +96,7 @@ test.each(['results.alarms_appended', 'results.alarms_stored'])(
   'a process that dies at %s leaves each alarm to the next one, once',
   async (crashAt) => {
     const dying = await start({ CRASH_AT: crashAt });
-    const [task = ''] = await judgedTasks(1);
+    const [task = ''] = await tasksWithRules(1);
     await publish(visits(task, [0, 2], [1]));
     expect(await dying.ended).toBe('SIGKILL');
     await start();
@@ -109,7 +109,7 @@ test.each(['results.alarms_appended', 'results.alarms_stored'])(
 
 test('two replicas publish each alarm once, whichever stores and folds the frames', async () => {
   await Promise.all([start(), start()]);
-  const tasks = await judgedTasks(8);
+  const tasks = await tasksWithRules(8);
   for (let second = 0; second < 5; second += 1)
     await publish(tasks.flatMap((task) => visits(task, [second, second + 1], [1])));
   for (const task of tasks) await until(async () => (await alarmsOf(database.db, task)).length >= 2);

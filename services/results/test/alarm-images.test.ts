@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => results.stop());
 
 /** A task of a subject with a rule that is told of persons. */
-async function judgedTask(facts: Parameters<typeof snapshot>[2] = { snapshots: 'tracks' }): Promise<string> {
+async function taskWithRules(facts: Parameters<typeof snapshot>[2] = { snapshots: 'tracks' }): Promise<string> {
   const [subject, id] = [newSubject(), randomUUID()];
   await results.producer.publish([{ ...ruleChanged, key: subject, source: 'notify', data: rule(subject), id }]);
   await untilSettled(results.service.consumers.rules, id);
-  // Created behind its rule, so it is judged from its first frame whenever it is folded first.
+  // Created behind its rule, so it is evaluated from its first frame whenever it is folded first.
   const taskId = newTaskId();
   await results.tell(snapshot(taskId, subject, facts));
   return taskId;
@@ -69,7 +69,7 @@ const untilThere = (taskId: string, versions: number) =>
   until(async () => (await versionsOf(taskId)).length === versions);
 
 test('an alarm is announced at once, and again when the image of its object is stored', async () => {
-  const taskId = await judgedTask();
+  const taskId = await taskWithRules();
   await results.deliver(visits(taskId, [0, 2], [1]));
   await untilThere(taskId, 1);
   await takeImage(taskId);
@@ -86,7 +86,7 @@ test('an alarm is announced at once, and again when the image of its object is s
 });
 
 test('an alarm that closed before its image was stored is announced again, as closed', async () => {
-  const taskId = await judgedTask();
+  const taskId = await taskWithRules();
   await results.deliver(visits(taskId, [0, 6], [1]));
   await untilThere(taskId, 2);
   await takeImage(taskId);
@@ -99,7 +99,7 @@ test('an alarm that closed before its image was stored is announced again, as cl
 });
 
 test('an alarm on an object that has an image says so when it opens', async () => {
-  const taskId = await judgedTask();
+  const taskId = await taskWithRules();
   await takeImage(taskId);
   await results.deliver(visits(taskId, [0, 6], [1]));
   await untilThere(taskId, 2);
@@ -110,7 +110,7 @@ test('an alarm on an object that has an image says so when it opens', async () =
 });
 
 test('alarms of a task without images wait for none, and a deleted task leaves none that waits', async () => {
-  const [off, deleted] = [await judgedTask({ snapshots: 'off' }), await judgedTask()];
+  const [off, deleted] = [await taskWithRules({ snapshots: 'off' }), await taskWithRules()];
   await results.deliver([...visits(off, [0, 6], [1]), ...visits(deleted, [0, 6], [1])]);
   for (const taskId of [off, deleted]) await untilThere(taskId, 2);
   expect((await versionsOf(off)).map(([, , state]) => state)).toEqual(['off', 'off']);
@@ -122,7 +122,7 @@ test('alarms of a task without images wait for none, and a deleted task leaves n
 });
 
 test('retention removes alarms that have waited for an image for more than a day', async () => {
-  const [waiting, late] = [await judgedTask(), await judgedTask()];
+  const [waiting, late] = [await taskWithRules(), await taskWithRules()];
   await results.deliver([...visits(waiting, [0, 2], [1]), ...visits(late, [0, 2], [1])]);
   for (const taskId of [waiting, late]) await untilThere(taskId, 1);
   await setAge(late, '25 hours');
@@ -133,7 +133,7 @@ test('retention removes alarms that have waited for an image for more than a day
 });
 
 test('an alarm that is announced again waits for its image for a day from then on', async () => {
-  const taskId = await judgedTask();
+  const taskId = await taskWithRules();
   await results.deliver(visits(taskId, [0, 2], [1]));
   await untilThere(taskId, 1);
   await setAge(taskId, '25 hours');

@@ -32,7 +32,7 @@ async function tell(data: RuleSnapshot | object): Promise<unknown> {
 }
 
 /** A task of a subject that has these rules. */
-async function judgedTask(
+async function taskWithRules(
   rules: Parameters<typeof rule>[1][],
   facts: Parameters<typeof snapshot>[2] = {},
 ): Promise<{ subject: string; taskId: string }> {
@@ -46,24 +46,24 @@ async function judgedTask(
 const alarms = (taskId: string) => alarmsOf(results.database.db, taskId);
 
 /** Waits until every stored frame of a task is folded and no rule is to be looked up. */
-async function judged(taskId: string): Promise<void> {
+async function evaluated(taskId: string): Promise<void> {
   const { db } = results.database;
   await db('ingests')
     .where({ task_id: taskId })
     .update({ fold_at: db.raw('now()') });
   await until(async () => {
-    const { rows } = await db.raw<{ rows: [{ isJudged: boolean } | undefined] }>(
+    const { rows } = await db.raw<{ rows: [{ isEvaluated: boolean } | undefined] }>(
       `select i.position = coalesce(f.position, 0) and (i.rule_set is null or i.rule_set >= 0)
-              and (i.fold_at is null or i.fold_at > now()) as "isJudged"
+              and (i.fold_at is null or i.fold_at > now()) as "isEvaluated"
          from ingests as i left join folds as f on f.task_id = i.task_id where i.task_id = ?`,
       [taskId],
     );
-    return rows[0]?.isJudged === true;
+    return rows[0]?.isEvaluated === true;
   });
 }
 
 test('publishes an alarm as it opens and as it closes, with what raised it', async () => {
-  const { subject, taskId } = await judgedTask([{}], { client_ref: 'yard-north' });
+  const { subject, taskId } = await taskWithRules([{}], { client_ref: 'yard-north' });
   const received: unknown[] = [];
   const consumer = createConsumer({
     db: results.database.db,
@@ -107,10 +107,10 @@ test('publishes an alarm as it opens and as it closes, with what raised it', asy
 });
 
 test('an alarm opens with the batch that has its frame, long before the fold is due', async () => {
-  const { taskId } = await judgedTask([{}]);
+  const { taskId } = await taskWithRules([{}]);
   const { db } = results.database;
   await results.deliver(visits(taskId, [0, 1], []));
-  await judged(taskId);
+  await evaluated(taskId);
   await db('ingests')
     .where({ task_id: taskId })
     .update({ fold_at: db.raw(`now() + interval '1 hour'`) });
@@ -121,7 +121,7 @@ test('an alarm opens with the batch that has its frame, long before the fold is 
 
 test('a task has the rules whose scope names it', async () => {
   const other = newTaskId();
-  const { taskId } = await judgedTask(
+  const { taskId } = await taskWithRules(
     [
       { rule_id: 'all' },
       { rule_id: 'by-name', scope: { client_refs: ['gate', 'yard'] } },
@@ -132,12 +132,12 @@ test('a task has the rules whose scope names it', async () => {
     { client_ref: 'yard' },
   );
   await results.deliver(visits(taskId, [0, 1], [0]));
-  await judged(taskId);
+  await evaluated(taskId);
   expect((await alarms(taskId)).map(({ rule_id: id }) => id)).toEqual(['all', 'by-name']);
 });
 
-test('a changed rule closes the alarm of its old version and judges by the new one', async () => {
-  const { subject, taskId } = await judgedTask([{}]);
+test('a changed rule closes the alarm of its old version and is evaluated by the new one', async () => {
+  const { subject, taskId } = await taskWithRules([{}]);
   await results.deliver(visits(taskId, [0, 2], [1]));
   await until(async () => (await alarms(taskId)).length === 1);
   await tell(rule(subject, { version: 3, when: { kind: 'object_present', labels: ['car'], clear_ms: 1000 } }));
@@ -145,7 +145,7 @@ test('a changed rule closes the alarm of its old version and judges by the new o
   // An older version that comes late changes nothing.
   expect(await tell(rule(subject, { version: 2 }))).toBe('handled');
   await results.deliver(visits(taskId, [2, 4], [2, 3]));
-  await judged(taskId);
+  await evaluated(taskId);
   expect(shortly(await alarms(taskId))).toEqual([
     ['yard', 'open', 1000],
     ['yard', 'rule', 1000, 1800],
@@ -156,20 +156,20 @@ test.each([
   ['deleted', { deleted: true }],
   ['disabled', { enabled: false }],
 ])('a rule that is %s closes its alarm and raises no other', async (_what, facts) => {
-  const { subject, taskId } = await judgedTask([{}]);
+  const { subject, taskId } = await taskWithRules([{}]);
   await results.deliver(visits(taskId, [0, 1], [0]));
   await until(async () => (await alarms(taskId)).length === 1);
   await tell(rule(subject, { version: 2, ...facts }));
   await until(async () => (await alarms(taskId)).length === 2);
   await results.deliver(visits(taskId, [1, 4], [3]));
-  await judged(taskId);
+  await evaluated(taskId);
   expect(shortly(await alarms(taskId))).toEqual([
     ['yard', 'open', 0],
     ['yard', 'rule', 0, 800],
   ]);
 });
 
-test('a new rule judges frames that are stored after it, in running tasks only', async () => {
+test('a new rule is evaluated on frames that are stored after it, in running tasks only', async () => {
   const subject = newSubject();
   const [running, over] = [newTaskId(), newTaskId()];
   for (const taskId of [running, over]) {
@@ -181,7 +181,7 @@ test('a new rule judges frames that are stored after it, in running tasks only',
   await results.tell(snapshot(over, subject, end));
   await tell(rule(subject));
   await tell(rule(subject, { rule_id: 'end', when: { kind: 'task_ended', statuses: ['succeeded'] } }));
-  await Promise.all([judged(running), judged(over)]);
+  await Promise.all([evaluated(running), evaluated(over)]);
   expect(await alarms(running)).toEqual([]);
   await results.deliver(visits(running, [2, 3], [2]));
   await until(async () => (await alarms(running)).length === 1);
@@ -191,13 +191,13 @@ test('a new rule judges frames that are stored after it, in running tasks only',
 
 test('the end of a task closes its alarms and raises that of the rule that waits for it, once', async () => {
   const ended = { rule_id: 'end', when: { kind: 'task_ended', statuses: ['failed'] } };
-  const { subject, taskId } = await judgedTask([{}, ended]);
+  const { subject, taskId } = await taskWithRules([{}, ended]);
   await results.deliver([...visits(taskId, [0, 2], [1]), mark(taskId, { status: 'failed' })]);
   const failed = snapshot(taskId, subject, { version: 2, status: 'failed', ended_at: new Date().toISOString() });
   await results.tell(failed);
   await until(async () => (await alarms(taskId)).length === 4);
   await results.tell({ ...failed, version: 3 });
-  await judged(taskId);
+  await evaluated(taskId);
   expect(shortly(await alarms(taskId))).toEqual([
     ['yard', 'open', 1000],
     ['end', 'open', 1800],
@@ -207,7 +207,7 @@ test('the end of a task closes its alarms and raises that of the rule that waits
 });
 
 test('a task that fails without a frame raises its alarm', async () => {
-  const { subject, taskId } = await judgedTask([{ when: { kind: 'task_ended' } }], { kind: 'stream' });
+  const { subject, taskId } = await taskWithRules([{ when: { kind: 'task_ended' } }], { kind: 'stream' });
   const endedAt = new Date();
   await results.tell(
     snapshot(taskId, subject, { kind: 'stream', version: 2, status: 'failed', ended_at: endedAt.toISOString() }),
@@ -222,10 +222,10 @@ test('a task that fails without a frame raises its alarm', async () => {
 });
 
 test('the end of a task whose kind had to be asked for raises its alarm once the kind is known', async () => {
-  const { subject, taskId } = await judgedTask([{ when: { kind: 'task_ended' } }], { kind: 'stream' });
-  await judged(taskId);
+  const { subject, taskId } = await taskWithRules([{ when: { kind: 'task_ended' } }], { kind: 'stream' });
+  await evaluated(taskId);
   const { db } = results.database;
-  // As an earlier release stored it: its end was not judged, and no fold is planned.
+  // As an earlier release stored it: its end was not evaluated, and no fold is planned.
   const ended_at = new Date().toISOString();
   await db('task_views').where({ task_id: taskId }).update({ kind: null, status: 'failed', ended_at, version: 2 });
   await db('ingests').where({ task_id: taskId }).update({ fold_at: null });
@@ -238,15 +238,15 @@ test('the end of a task whose kind had to be asked for raises its alarm once the
 });
 
 test('a silent stream is down, and up again with its next frame', async () => {
-  const { taskId } = await judgedTask([{ when: { kind: 'source_down', for_ms: 5000 } }], { kind: 'stream' });
+  const { taskId } = await taskWithRules([{ when: { kind: 'source_down', for_ms: 5000 } }], { kind: 'stream' });
   const startMs = Date.now() - MINUTE;
   await results.deliver(visits(taskId, [0, 2], [], startMs));
   const lastMs = startMs + 1800;
-  await judged(taskId);
+  await evaluated(taskId);
   await until(async () => (await alarms(taskId)).length === 1);
   const next = frame(taskId, 20, { frame_time_ms: Date.now(), is_live: true, objects: [] });
   await results.deliver([next]);
-  await judged(taskId);
+  await evaluated(taskId);
   expect(shortly(await alarms(taskId))).toEqual([
     ['yard', 'open', lastMs + 5000],
     ['yard', 'cleared', lastMs + 5000, next.frame_time_ms],
@@ -263,7 +263,7 @@ test('a camera that never sent a frame is down', async () => {
 });
 
 test('nothing more is published of a task that its owner deleted', async () => {
-  const { taskId } = await judgedTask([{}]);
+  const { taskId } = await taskWithRules([{}]);
   await results.deliver(visits(taskId, [0, 1], [0]));
   await until(async () => (await alarms(taskId)).length === 1);
   await results.ask('/internal/v1/deleted-tasks', { task_ids: [taskId] });
@@ -291,33 +291,33 @@ function crowd(taskId: string, seq: number, timeMs: number) {
 }
 
 test('a crowd at a line raises 60 alarms a minute, and the crossings that are left out are counted', async () => {
-  const { taskId } = await judgedTask([{ when: gate }], { kind: 'stream' });
+  const { taskId } = await taskWithRules([{ when: gate }], { kind: 'stream' });
   const startMs = Math.floor(Date.now() / MINUTE) * MINUTE - 5 * MINUTE;
   await results.deliver(Array.from({ length: 20 }, (_, seq) => crowd(taskId, seq, startMs + seq * 200)));
-  await judged(taskId);
+  await evaluated(taskId);
   expect((await alarms(taskId)).filter(({ state }) => state === 'open')).toHaveLength(60);
   // Counted when the transaction of the fold has ended.
   await until(async () => (await metrics.sumOf('vision.results.crossings_left_out')) === 30);
 });
 
 test('frames of a stream that are older than those before them are counted once', async () => {
-  const { taskId } = await judgedTask([{ when: gate }], { kind: 'stream' });
+  const { taskId } = await taskWithRules([{ when: gate }], { kind: 'stream' });
   const startMs = Date.now() - 5 * MINUTE;
   const before = (await metrics.sumOf('vision.results.clock_set_backs')) ?? 0;
   await results.deliver([0, 1, 2].map((seq) => crowd(taskId, seq, startMs + seq * 200)));
-  await judged(taskId);
+  await evaluated(taskId);
   await results.deliver([3, 4, 5].map((seq) => crowd(taskId, seq, startMs - 10_000 + seq * 200)));
-  await judged(taskId);
+  await evaluated(taskId);
   await until(async () => (await metrics.sumOf('vision.results.clock_set_backs')) === before + 1);
 });
 
 test('a late frame raises nothing', async () => {
-  const { taskId } = await judgedTask([{}]);
+  const { taskId } = await taskWithRules([{}]);
   const frames = visits(taskId, [0, 3], [1]);
   await results.deliver(frames.filter(({ objects }) => objects.length === 0));
-  await judged(taskId);
+  await evaluated(taskId);
   await results.deliver(frames.filter(({ objects }) => objects.length > 0));
-  await judged(taskId);
+  await evaluated(taskId);
   expect(await alarms(taskId)).toEqual([]);
 });
 

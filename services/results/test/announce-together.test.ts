@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { trackSnapshotKey } from '@vision/contracts/track-snapshots';
-import type { RuleAlarm } from '../src/domain/fold/judging.ts';
-import type { JudgedView } from '../src/domain/task-view.ts';
+import type { RuleAlarm } from '../src/domain/fold/evaluation.ts';
+import type { EvaluatedView } from '../src/domain/task-view.ts';
 import { announceAlarms } from '../src/use-cases/fold/announce-alarms.ts';
 import { storeSnapshot } from '../src/use-cases/store/store-snapshot.ts';
 import { alarmsOf, newSubject } from './alarm-world.ts';
@@ -26,7 +26,7 @@ const opening = (): RuleAlarm => {
   return { id: 'yard', version: 1, kind: 'object_present', alarm: { alarmId: randomUUID(), evidence, ...facts } };
 };
 
-const task = (): JudgedView => ({
+const task = (): EvaluatedView => ({
   subject: newSubject(),
   kind: 'stream',
   status: 'running',

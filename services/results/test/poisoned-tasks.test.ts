@@ -12,7 +12,7 @@ import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
 import { compactFrames } from '../src/use-cases/segments/compact-frames.ts';
-import { judgeOverdueEnds } from '../src/use-cases/store/judge-overdue-ends.ts';
+import { applyOverdueEnds } from '../src/use-cases/store/apply-overdue-ends.ts';
 import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { storeFrames } from '../src/use-cases/store/store-frames.ts';
 import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
@@ -77,12 +77,12 @@ test('end-of-stream markers that cannot be decided hold back no other, and each 
     // An id without a time is none of this system.
     await ingests().where({ task_id: task }).update({ task_id: id });
   }
-  const judge = () => judgeOverdueEnds({ db: database.db, loops, settings, signals, wakeRelay: () => undefined });
-  await expect(judge()).resolves.toBe(1);
+  const apply = () => applyOverdueEnds({ db: database.db, loops, settings, signals, wakeRelay: () => undefined });
+  await expect(apply()).resolves.toBe(1);
   expect(await ingests().where({ task_id: healthy }).first('end_status')).toEqual({ end_status: 'succeeded' });
   expect(lines.splice(0).map((line) => line['task_id'])).toEqual(expect.arrayContaining(poisoned));
   expect(await gauge('overdue_ends')).toBe(2);
   // The next round repeats them and logs no second line so soon.
-  await expect(judge()).resolves.toBe(0);
+  await expect(apply()).resolves.toBe(0);
   expect(lines).toEqual([]);
 });

@@ -125,7 +125,7 @@ test('frames of a time are found among rows and segments', async () => {
   expect(people.flat()).toEqual((await readOn(whole.taskId, search)).flat());
 });
 
-test('a backtest of a rule judges rows and segments', async () => {
+test('a backtest of a rule evaluates rows and segments', async () => {
   const { mixed, whole } = await bothForms();
   const when = {
     kind: 'object_present' as const,
@@ -136,7 +136,7 @@ test('a backtest of a rule judges rows and segments', async () => {
     for_ms: 0,
     clear_ms: 1_000,
   };
-  const judge = (taskId: string) =>
+  const evaluate = (taskId: string) =>
     createAlarmBacktest(deps(), {
       subject: 'subject-a',
       taskId,
@@ -144,10 +144,10 @@ test('a backtest of a rule judges rows and segments', async () => {
       times: { fromMs: 0, toMs: 3_600_000 },
       signal: new AbortController().signal,
     });
-  const { alarms, ...report } = await judge(mixed.taskId);
+  const { alarms, ...report } = await evaluate(mixed.taskId);
   expect(report).toMatchObject({ framesRead: FRAMES, coverage: 1, suppressed: 0 });
   expect(alarms.map(({ openedMs }) => openedMs)).toEqual(span(0, FRAMES / 50).map((visit) => visit * 10_000));
-  const { alarms: expected, ...rest } = await judge(whole.taskId);
+  const { alarms: expected, ...rest } = await evaluate(whole.taskId);
   // The id of an alarm is made of that of its task.
   const facts = (list: typeof alarms) => list.map((alarm) => ({ ...alarm, alarmId: '' }));
   expect([facts(alarms), report]).toEqual([facts(expected), rest]);

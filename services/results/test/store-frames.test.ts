@@ -7,7 +7,7 @@ import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
-import { judgeOverdueEnds } from '../src/use-cases/store/judge-overdue-ends.ts';
+import { applyOverdueEnds } from '../src/use-cases/store/apply-overdue-ends.ts';
 import { storeFrames } from '../src/use-cases/store/store-frames.ts';
 import { turnIntoRows } from './rows.ts';
 import {
@@ -49,8 +49,8 @@ describe('storing', () => {
     attempt_frames: { count, first_seq, last_seq },
   });
   const impatient = { ...testSettings, framePatienceMs: 0 };
-  const judge = () =>
-    judgeOverdueEnds({
+  const apply = () =>
+    applyOverdueEnds({
       db: database.db,
       loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
       settings: impatient,
@@ -159,7 +159,7 @@ describe('storing', () => {
     expect(await announced(task)).toEqual([]);
     await store(frame(task, 1));
     expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 3 }]);
-    await judge();
+    await apply();
     expect(await announced(task)).toHaveLength(1);
     expect(await alarms('holes')).toBe(before);
   });
@@ -168,10 +168,10 @@ describe('storing', () => {
     const task = newTaskId();
     const before = Number(await alarms('holes'));
     await store(frame(task, 0), frame(task, 2), mark(task, published(3, 0, 2)));
-    await judge();
+    await apply();
     expect(await alarms('holes')).toBe(before + 1);
     expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 2 }]);
-    await judge();
+    await apply();
     expect(await alarms('holes')).toBe(before + 1);
   });
 
@@ -183,7 +183,7 @@ describe('storing', () => {
     await database.db('ingests').insert(stuck);
     try {
       await store(frame(task, 0), mark(task, published(2, 0, 1)));
-      await judge();
+      await apply();
       expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 1 }]);
     } finally {
       const ids = stuck.map(({ task_id }) => task_id);
@@ -198,7 +198,7 @@ describe('storing', () => {
     const uncounted = { attempt_stored: 0, attempt_first: null, attempt_last: null };
     await database.db('ingests').where({ task_id: task }).update(uncounted);
     await store(mark(task, published(2, 0, 1)));
-    await judge();
+    await apply();
     expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 2 }]);
     expect(await alarms('holes')).toBe(before);
   });

@@ -48,8 +48,8 @@ export const endingFaults: DeliberateFault[] = [
   },
   {
     says: 'Frames that never come raise no alarm',
-    file: 'services/results/src/use-cases/store/judge-overdue-ends.ts',
-    find: `  if (!isComplete(judged.ended, judged.end)) signals.framesMissing(taskId, judged.end, judged.ended.attempt_stored);
+    file: 'services/results/src/use-cases/store/apply-overdue-ends.ts',
+    find: `  if (!isComplete(applied.ended, applied.end)) signals.framesMissing(taskId, applied.end, applied.ended.attempt_stored);
 `,
     replace: '',
     caughtBy: {
@@ -59,7 +59,7 @@ export const endingFaults: DeliberateFault[] = [
   },
   {
     says: 'End marks that cannot be judged keep those behind them waiting',
-    file: 'services/results/src/use-cases/store/judge-overdue-ends.ts',
+    file: 'services/results/src/use-cases/store/apply-overdue-ends.ts',
     find: 'after = page.length === PAGE ? page.at(-1) : undefined;',
     replace: 'after = page.length < 0 ? page.at(-1) : undefined;',
     caughtBy: {

@@ -85,10 +85,10 @@ async function describeStop({ stores, world }: State, stop: Stop): Promise<strin
 /** How many stops there were, and how near those that no fault excuses came to the limit. */
 export async function tellStops(state: State): Promise<string> {
   const stops = await stopsOf(state);
-  const judged = stops.filter(({ isExcused }) => !isExcused);
-  const [slowest] = judged.sort((a, b) => b.tookMs - a.tookMs);
+  const evaluated = stops.filter(({ isExcused }) => !isExcused);
+  const [slowest] = evaluated.sort((a, b) => b.tookMs - a.tookMs);
   const told = slowest ? `; the slowest: ${await describeStop(state, slowest)}` : '';
-  return `${stops.length} stops, ${judged.length} of them judged, as no fault had silenced their backend${told}.`;
+  return `${stops.length} stops, ${evaluated.length} of them judged, as no fault had silenced their backend${told}.`;
 }
 
 export const stopInvariants: Invariant[] = [

@@ -56,20 +56,20 @@ interface ResultProps {
 
 function Result({ editor, result, isStale }: ResultProps): JSX.Element {
   const { report, timeline, range, isStream } = result;
-  const { alarms, suppressed, frames_read: frames, coverage, judged_to_ms: judgedTo } = report;
+  const { alarms, suppressed, frames_read: frames, coverage, judged_to_ms: evaluatedTo } = report;
   const hovered = useSignal<number | undefined>(undefined);
   const { labels } = editor.draft;
   const others = timeline.items.flatMap((item) => item.labels.map(({ label }) => label));
   const hidden = new Set(labels.length === 0 ? [] : others.filter((label) => !labels.includes(label)));
   const textOf = (ms: number) => textAt(timeline, ms, { isStream, hidden });
-  const isPartly = judgedTo + 1000 < Math.min(range.toMs, timeline.as_of_ms ?? range.toMs);
+  const isPartly = evaluatedTo + 1000 < Math.min(range.toMs, timeline.as_of_ms ?? range.toMs);
   return (
     <>
       <div role="status">
-        <p class="found">{t.backtest.found(alarms.length, duration(Math.max(0, judgedTo - range.fromMs)))}</p>
+        <p class="found">{t.backtest.found(alarms.length, duration(Math.max(0, evaluatedTo - range.fromMs)))}</p>
         <p class="dim">
           {t.backtest.detail(frames, percent(coverage))} {suppressed > 0 ? t.backtest.suppressed(suppressed) : ''}{' '}
-          {isPartly ? t.backtest.partly(timeText(judgedTo, isStream)) : ''}
+          {isPartly ? t.backtest.partly(timeText(evaluatedTo, isStream)) : ''}
         </p>
         <p class="line fault-text">{isStale ? t.backtest.stale : ''}</p>
       </div>

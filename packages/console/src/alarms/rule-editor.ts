@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { AlarmRule, Scene } from '@vision/client';
 import { short } from '../lib/format.ts';
-import { draftOf, emptyDraft, isAboutObjects, judgedBy, problemOf, ruleIdOf, scopeOf } from '../lib/rule-draft.ts';
+import { draftOf, emptyDraft, isAboutObjects, conditionsOf, problemOf, ruleIdOf, scopeOf } from '../lib/rule-draft.ts';
 import type { DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
 import { bindingFor, taskFor } from '../lib/rule-task.ts';
 import { hrefOf } from '../lib/route.ts';
@@ -106,7 +106,7 @@ export function useRuleCalls({ rule, draft, task, name }: RuleEditor, onGone: ()
       }
       const bound = task && { taskId: task.task_id, clientRef: task.client_ref };
       const scope = scopeOf(draft, bound, rule?.scope);
-      const body = { name, enabled: now?.enabled ?? true, ...judgedBy(draft), ...(scope ? { scope } : {}) };
+      const body = { name, enabled: now?.enabled ?? true, ...conditionsOf(draft), ...(scope ? { scope } : {}) };
       const params = { path: { rule_id: rule?.rule_id ?? newId.value } };
       dataOf(await client.api.PUT('/v1/vision/alarm-rules/{rule_id}', { params, body }));
       leave();

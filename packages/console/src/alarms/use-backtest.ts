@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { components } from '@vision/client';
-import { judgedBy } from '../lib/rule-draft.ts';
+import { conditionsOf } from '../lib/rule-draft.ts';
 import { bucketFor } from '../lib/timeline-query.ts';
 import type { Range, Timeline } from '../lib/timeline-shape.ts';
 import { dataOf } from '../state/data.ts';
@@ -24,7 +24,7 @@ export interface Backtest {
 
 const LONGEST_MS = 6 * 3_600_000;
 
-const testedText = ({ draft, task }: RuleEditor) => JSON.stringify([judgedBy(draft), task?.task_id]);
+const testedText = ({ draft, task }: RuleEditor) => JSON.stringify([conditionsOf(draft), task?.task_id]);
 
 /** Tests the rule on the stored frames of its task. */
 export function useBacktest(editor: RuleEditor) {
@@ -38,7 +38,7 @@ export function useBacktest(editor: RuleEditor) {
     run(async () => {
       if (!task || !range) return;
       const times = { from_ms: range.fromMs, to_ms: range.toMs };
-      const body = { task_id: task.task_id, ...times, ...judgedBy(draft) };
+      const body = { task_id: task.task_id, ...times, ...conditionsOf(draft) };
       const query = { ...times, ...bucketFor(source.kind, range.toMs - range.fromMs) };
       const params = { path: { task_id: task.task_id }, query };
       const [report, timeline] = await Promise.all([

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { AlarmRule } from '@vision/client';
 import { whenText } from '../alarms/rule-words.ts';
-import { draftOf, emptyDraft, judgedBy, problemOf, ruleIdOf, ruleKinds, scopeOf, whenOf } from './rule-draft.ts';
+import { draftOf, emptyDraft, conditionsOf, problemOf, ruleIdOf, ruleKinds, scopeOf, whenOf } from './rule-draft.ts';
 import type { RuleDraft, RuleKind, RuleWhen } from './rule-draft.ts';
 import { HALVES } from './shape.ts';
 
@@ -21,7 +21,7 @@ test('every kind of rule comes back from the form as it went in', () => {
   for (const kind of ruleKinds) {
     const draft = { ...emptyDraft, kind, labels: ['person'], minScore: 0.6, isPart: true, intervalS: 30 };
     const stored = rule(whenOf(draft));
-    expect(judgedBy(draftOf(stored))).toEqual({
+    expect(conditionsOf(draftOf(stored))).toEqual({
       when: stored.when,
       min_interval_ms: 30_000,
       schedule: stored.schedule,

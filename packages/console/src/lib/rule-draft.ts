@@ -173,7 +173,7 @@ export function whenOf(draft: RuleDraft): RuleWhen {
 }
 
 /** The fields of a rule that say when it raises alarms. */
-export const judgedBy = (draft: RuleDraft) => ({
+export const conditionsOf = (draft: RuleDraft) => ({
   when: whenOf(draft),
   min_interval_ms: Math.round(draft.intervalS * 1000),
   ...(draft.schedule ? { schedule: draft.schedule } : {}),

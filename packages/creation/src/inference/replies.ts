@@ -12,7 +12,7 @@ import type { CallOutcome } from '@vision/shared/upstream/error-type';
  * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
  * left and an unknown name say nothing about it.
  */
-export function judgeReply(settled: Settled<CallReply>): Verdict {
+export function classifyReply(settled: Settled<CallReply>): Verdict {
   if ('error' in settled) {
     const { error } = settled;
     const saysNothing = error instanceof CallError && ['aborted', 'name_unknown'].includes(error.reason);
@@ -28,7 +28,7 @@ export function judgeReply(settled: Settled<CallReply>): Verdict {
  * After any other answer than its capacity, and after a failure at once, a create goes on to its submission, and that
  * counts. A create without an answer in time ends there.
  */
-export const judgeCapacity = (settled: Settled<CallReply>): Verdict =>
+export const classifyCapacity = (settled: Settled<CallReply>): Verdict =>
   'error' in settled && isTimeout(outcomeOf(settled.error)) ? 'fault' : 'neutral';
 
 /** A refusal for lack of room in the words of spans and metrics. */

@@ -4,10 +4,10 @@ import { AppError, fail } from '@vision/contracts/errors';
 import type { Breaker, Settled, Verdict } from '@vision/shared/http/breaker';
 import { bodyAs, CallError } from '@vision/shared/http/call';
 import type { CallReply } from '@vision/shared/http/call';
-import { asUnavailableError, judgeReply } from './replies.ts';
+import { asUnavailableError, classifyReply } from './replies.ts';
 
 /**
- * What a submit means, judged by what was sent and by what came back:
+ * What a submit means, classified by what was sent and by what came back:
  * - `accepted`: the backend has the job, in the state it gives.
  * - `refused`: 409 or 422 with a Refusal; nothing was created and it never will be.
  * - `not_created`: nothing was sent, or 503 with a Refusal; `error` is the caller's error.
@@ -23,15 +23,15 @@ type SubmitVerdict =
   | { outcome: 'not_created'; error: AppError }
   | { outcome: 'unknown'; reason: string };
 
-/** Sends a job through its breaker and judges what came of it; throws for no answer of the backend. */
+/** Sends a job through its breaker and classifies what came of it; throws for no answer of the backend. */
 export async function submit(breaker: Breaker, newJob: NewJob, send: () => Promise<CallReply>): Promise<SubmitOutcome> {
-  const judge = (settled: Settled<CallReply>): Verdict => {
-    if ('error' in settled) return judgeReply(settled);
+  const classify = (settled: Settled<CallReply>): Verdict => {
+    if ('error' in settled) return classifyReply(settled);
     const { outcome } = outcomeOf(settled.value, newJob);
     return outcome === 'accepted' ? 'ok' : outcome === 'unknown' && settled.value.status >= 500 ? 'fault' : 'neutral';
   };
   try {
-    const reply = await breaker.run(send, judge);
+    const reply = await breaker.run(send, classify);
     const [processorMs = 0] = processorTimesOf(reply.headers[processorTimeHeader]);
     return { ...outcomeOf(reply, newJob), processorMs };
   } catch (error) {

@@ -14,8 +14,8 @@ const breakerOf = (resetMs = 20) => {
   made.push(breaker);
   return breaker;
 };
-const judge = (settled: Settled<Verdict>): Verdict => ('value' in settled ? settled.value : 'fault');
-const say = (breaker: Breaker, verdict: Verdict) => breaker.run(async () => verdict, judge);
+const classify = (settled: Settled<Verdict>): Verdict => ('value' in settled ? settled.value : 'fault');
+const say = (breaker: Breaker, verdict: Verdict) => breaker.run(async () => verdict, classify);
 const times = async (count: number, act: () => Promise<unknown>) => {
   for (let index = 0; index < count; index += 1) await act().catch(() => undefined);
 };
@@ -36,7 +36,7 @@ test('a single failure does not open it, ten do', async () => {
 
 test('errors that are thrown count like results that are judged a fault, and reach the caller', async () => {
   const breaker = breakerOf();
-  const crash = () => breaker.run(() => Promise.reject(new Error('reset')), judge);
+  const crash = () => breaker.run(() => Promise.reject(new Error('reset')), classify);
   await expect(crash()).rejects.toThrow('reset');
   await times(9, crash);
   expect(breaker.state()).toBe('open');
@@ -78,7 +78,7 @@ test('failures of calls that began before the last success, and failures before 
   const breaker = breakerOf(60_000);
   await times(100, () => say(breaker, 'ok'));
   const slow = held();
-  const early = Array.from({ length: 30 }, () => breaker.run(slow.work, judge));
+  const early = Array.from({ length: 30 }, () => breaker.run(slow.work, classify));
   await times(19, () => say(breaker, 'fault'));
   await say(breaker, 'ok');
   await jest.advanceTimersByTimeAsync(5_000);
@@ -116,7 +116,7 @@ test('open: no call is made and the answer names the seconds until one may try',
   const refused = breaker.run(async () => {
     called = true;
     return 'ok' as const;
-  }, judge);
+  }, classify);
   await expect(refused).rejects.toMatchObject({
     code: 'OP-TASK-BREAKER-OPEN',
     reason: 'breaker_open',
@@ -132,7 +132,7 @@ test('half-open: one call tries, the others are refused, and its success closes 
   await halfOpen(breaker);
   breaker.assertAccepting();
   const probe = held();
-  const probing = breaker.run(probe.work, judge);
+  const probing = breaker.run(probe.work, classify);
   await expect(say(breaker, 'ok')).rejects.toMatchObject({ code: 'OP-TASK-BREAKER-OPEN', retryAfterS: 1 });
   probe.release('ok');
   await probing;
@@ -160,8 +160,8 @@ test('half-open: a neutral outcome does not close it, and the next call may try'
 test('a call that began before it opened does not close or re-open it later', async () => {
   const breaker = breakerOf();
   const [early, alsoEarly] = [held(), held()];
-  const first = breaker.run(early.work, judge);
-  const second = breaker.run(alsoEarly.work, judge);
+  const first = breaker.run(early.work, classify);
+  const second = breaker.run(alsoEarly.work, classify);
   await broken(breaker);
   await halfOpen(breaker);
   early.release('ok');
@@ -188,7 +188,7 @@ test('many calls at once are neither refused nor failures, also identical ones',
     made += 1;
     return calls.work();
   };
-  const running = Array.from({ length: 200 }, () => breaker.run(work, judge));
+  const running = Array.from({ length: 200 }, () => breaker.run(work, classify));
   expect(made).toBe(200);
   calls.release('ok');
   await Promise.all(running);
@@ -200,7 +200,7 @@ test('it has no deadline of its own: a slow call is waited for, and counts by it
   const breaker = breakerOf(60_000);
   const slow = held();
   let isOver = false;
-  const running = breaker.run(slow.work, judge).finally(() => {
+  const running = breaker.run(slow.work, classify).finally(() => {
     isOver = true;
   });
   await jest.advanceTimersByTimeAsync(25_000);
@@ -234,7 +234,7 @@ test('slow failures gather: the window is longer than a slow call', async () => 
   jest.useFakeTimers();
   const breaker = breakerOf(60_000);
   const calls = held();
-  const running = Array.from({ length: 5 }, () => breaker.run(calls.work, judge).catch(() => undefined));
+  const running = Array.from({ length: 5 }, () => breaker.run(calls.work, classify).catch(() => undefined));
   await jest.advanceTimersByTimeAsync(20_000);
   calls.release('fault');
   await Promise.all(running);

@@ -32,7 +32,7 @@ export interface Breaker {
    * not made has a span too, which says why.
    * @throws AppError OP-TASK-BREAKER-OPEN when the call was not made; any error of `work`.
    */
-  run: <T>(work: () => Promise<T>, judge: (result: Settled<T>) => Verdict) => Promise<T>;
+  run: <T>(work: () => Promise<T>, classify: (result: Settled<T>) => Verdict) => Promise<T>;
   /** @throws AppError OP-TASK-BREAKER-OPEN when a call would be refused now. */
   assertAccepting: () => void;
   state: () => BreakerState;
@@ -106,12 +106,12 @@ export function createBreaker(options: BreakerOptions): Breaker {
     assertAccepting,
     state: () => stateOf(circuit),
     shutdown: () => circuit.shutdown(),
-    async run(work, judge) {
+    async run(work, classify) {
       if (refusal()) await callUpstream({ upstream, operation, breakerState: 'open' }, async () => assertAccepting());
       probing = circuit.halfOpen;
       const begun = { era, number: streak.began() };
       const settled = await settle(work);
-      await report(begun, judge(settled));
+      await report(begun, classify(settled));
       if ('error' in settled) throw settled.error;
       return settled.value;
     },

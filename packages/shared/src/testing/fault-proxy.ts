@@ -90,8 +90,12 @@ export async function startFaultProxy(
     pairs.add(pair);
     const over = () => pairs.delete(pair);
     const isDead = () => pair.isDead;
-    forward(client, server, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'request' }), over, isDead });
-    forward(server, client, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'reply' }), over, isDead });
+    forward(client, server, {
+      delayOf: (chunk) => delayOf(faults, pair, { chunk, direction: 'request' }),
+      over,
+      isDead,
+    });
+    forward(server, client, { delayOf: (chunk) => delayOf(faults, pair, { chunk, direction: 'reply' }), over, isDead });
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   return {
@@ -122,7 +126,7 @@ const toxicOf = ({ toxics }: Faults) => (toxics.client.kind === 'none' ? toxics.
 const isSwallowing = (kind: Toxic['kind']) => ['black_hole', 'deaf', 'stall_after'].includes(kind);
 
 /** Milliseconds to hold the chunk back, or 'drop' to swallow it. */
-function judge(
+function delayOf(
   faults: Faults,
   pair: Pair,
   { chunk, direction }: { chunk: Buffer; direction: 'request' | 'reply' },
@@ -186,16 +190,16 @@ function die(pair: Pair, serverNoticesMs: number | undefined): void {
 }
 
 interface Forwarding {
-  judge: (chunk: Buffer) => number | 'drop';
+  delayOf: (chunk: Buffer) => number | 'drop';
   over: () => void;
   /** The end of one side is not told to the other. */
   isDead: () => boolean;
 }
 
-function forward(from: Socket, to: Socket, { judge: judgeChunk, over, isDead }: Forwarding): void {
+function forward(from: Socket, to: Socket, { delayOf: delayOfChunk, over, isDead }: Forwarding): void {
   let held = Promise.resolve();
   from.setNoDelay(true).on('data', (chunk) => {
-    const verdict = judgeChunk(chunk);
+    const verdict = delayOfChunk(chunk);
     if (verdict === 'drop') return;
     from.pause();
     held = held

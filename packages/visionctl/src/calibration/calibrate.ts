@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { crossCalibrated, fitCalibration, judgeAll } from './fit-calibration.ts';
+import { crossCalibrated, fitCalibration, evaluateAll } from './fit-calibration.ts';
 import type { CalibrationWanted, DetectedPicture } from './fit-calibration.ts';
 import { FIT_DEFAULTS } from './fit-curve.ts';
-import type { JudgedBox } from './judge-boxes.ts';
+import type { EvaluatedBox } from './evaluate-boxes.ts';
 import { parseLabelledPictures } from './labelled-pictures.ts';
 import type { LabelledPicture } from './labelled-pictures.ts';
 import { atThreshold, calibrationErrorOf, reliabilityOf } from './reliability.ts';
@@ -33,16 +33,16 @@ export async function calibrate({ options, settings, progress }: CommandContext,
   await requireSameScores(backend);
   const pictures = await detectInAll(backend, options['pictures'] ?? '', truths, progress);
   const fitted = orExplain(() => fitCalibration(pictures, wanted));
-  const judged = { raw: judgeAll(pictures), crossed: orExplain(() => crossCalibrated(pictures, wanted)) };
+  const evaluated = { raw: evaluateAll(pictures), crossed: orExplain(() => crossCalibrated(pictures, wanted)) };
   const calibration = { ...fitted, labels: { ...spec.calibration?.labels, ...fitted.labels } };
   const out = options['out'] ?? 'calibration';
   const names = Object.keys(fitted.labels).filter((label) => label !== ANY_LABEL);
   await mkdir(out, { recursive: true });
   await writeFile(join(out, 'calibration.json'), `${JSON.stringify(calibration, null, 2)}\n`);
-  for (const label of names) await writeDiagram(out, label, judged);
+  for (const label of names) await writeDiagram(out, label, evaluated);
   const bounds = scenes.entries.filter(({ detector }) => detector === scene.detector).map(boundOf(calibration));
   const counts = countsOf(truths, names);
-  const rows = rowsOf(judged.crossed, counts);
+  const rows = rowsOf(evaluated.crossed, counts);
   return {
     value: { calibration, lower_bounds: bounds, cross_validation: rows, files: out },
     text: [
@@ -105,13 +105,13 @@ function orExplain<T>(fit: () => T): T {
   }
 }
 
-interface Judged {
-  raw: JudgedBox[];
-  crossed: JudgedBox[];
+interface Evaluated {
+  raw: EvaluatedBox[];
+  crossed: EvaluatedBox[];
 }
 
-async function writeDiagram(out: string, label: string, { raw, crossed }: Judged): Promise<void> {
-  const binsOf = (boxes: JudgedBox[]) => reliabilityOf(boxes.filter((box) => box.label === label));
+async function writeDiagram(out: string, label: string, { raw, crossed }: Evaluated): Promise<void> {
+  const binsOf = (boxes: EvaluatedBox[]) => reliabilityOf(boxes.filter((box) => box.label === label));
   const svg = reliabilityDiagram(label, [
     { name: 'raw scores', colour: '#b4531a', bins: binsOf(raw) },
     { name: 'calibrated, by curves fitted on the other half', colour: '#1a62b4', bins: binsOf(crossed) },
@@ -138,7 +138,7 @@ const countsOf = (truths: LabelledPicture[], labels: string[]) =>
 
 const THRESHOLDS = [0.35, 0.5, 0.65, 0.8, 0.9];
 
-function rowsOf(boxes: JudgedBox[], counts: { label: string; objects: number }[]) {
+function rowsOf(boxes: EvaluatedBox[], counts: { label: string; objects: number }[]) {
   return counts.flatMap(({ label, objects }) => {
     const own = boxes.filter((box) => box.label === label);
     const error = percent(calibrationErrorOf(reliabilityOf(own)));

@@ -2,8 +2,8 @@ import { ANY_LABEL, curveOf, probabilityOf, toScore } from '@vision/contracts/ca
 import type { Calibration } from '@vision/contracts/calibration';
 import { fitCurve, FIT_DEFAULTS } from './fit-curve.ts';
 import type { FitOptions, Sample } from './fit-curve.ts';
-import { judgeBoxes } from './judge-boxes.ts';
-import type { FoundBox, JudgedBox } from './judge-boxes.ts';
+import { evaluateBoxes } from './evaluate-boxes.ts';
+import type { FoundBox, EvaluatedBox } from './evaluate-boxes.ts';
 import type { LabelledPicture } from './labelled-pictures.ts';
 
 /** A labelled picture, and what the detector found in it, with raw scores. */
@@ -30,7 +30,7 @@ export interface CalibrationWanted {
  */
 export function fitCalibration(pictures: readonly DetectedPicture[], wanted: CalibrationWanted): Calibration {
   const { version, floor, labels: names, measured, fit = FIT_DEFAULTS } = wanted;
-  const boxes = judgeAll(pictures).filter(({ label, score }) => names.includes(label) && score >= floor);
+  const boxes = evaluateAll(pictures).filter(({ label, score }) => names.includes(label) && score >= floor);
   const objects = (label: string) =>
     pictures.flatMap(({ truth }) => truth.objects).filter((one) => one.label === label);
   const labels: Calibration['labels'] = {};
@@ -44,31 +44,33 @@ export function fitCalibration(pictures: readonly DetectedPicture[], wanted: Cal
   return { version, floor, labels };
 }
 
-/** All boxes, each judged against the labels of its picture. */
-export const judgeAll = (pictures: readonly DetectedPicture[]): JudgedBox[] =>
-  pictures.flatMap(({ truth, found }) => judgeBoxes(found, truth));
+/** All boxes, each evaluated against the labels of its picture. */
+export const evaluateAll = (pictures: readonly DetectedPicture[]): EvaluatedBox[] =>
+  pictures.flatMap(({ truth, found }) => evaluateBoxes(found, truth));
 
 /** The same boxes with the scores that callers see. */
-const calibrated = (boxes: readonly JudgedBox[], calibration: Calibration): JudgedBox[] =>
+const calibrated = (boxes: readonly EvaluatedBox[], calibration: Calibration): EvaluatedBox[] =>
   boxes.map((box) => ({ ...box, score: toScore(probabilityOf(curveOf(calibration, box.label), box.score)) }));
 
 /**
  * Boxes with calibrated scores, each by curves that were fitted without its picture: the first half of the pictures is
- * judged by the curves of the second and the other way round. Halves, because neighbours are often of one scene.
+ * evaluated by the curves of the second and the other way round. Halves, because neighbours are often of one scene.
  *
  * @throws RangeError when one half alone has too few boxes
  */
-export function crossCalibrated(pictures: readonly DetectedPicture[], wanted: CalibrationWanted): JudgedBox[] {
+export function crossCalibrated(pictures: readonly DetectedPicture[], wanted: CalibrationWanted): EvaluatedBox[] {
   const middle = Math.ceil(pictures.length / 2);
   const halves = [pictures.slice(0, middle), pictures.slice(middle)];
   return halves.flatMap((half, index) => {
     const others = halves[1 - index] ?? [];
-    const boxes = judgeAll(half).filter(({ label, score }) => wanted.labels.includes(label) && score >= wanted.floor);
+    const boxes = evaluateAll(half).filter(
+      ({ label, score }) => wanted.labels.includes(label) && score >= wanted.floor,
+    );
     return calibrated(boxes, fitCalibration(others, wanted));
   });
 }
 
-const toSample = ({ score, isRight }: JudgedBox): Sample => ({ raw: score, isRight });
+const toSample = ({ score, isRight }: EvaluatedBox): Sample => ({ raw: score, isRight });
 
-const sizeOf = (measured: string, boxes: readonly JudgedBox[]) =>
+const sizeOf = (measured: string, boxes: readonly EvaluatedBox[]) =>
   `${measured} (${boxes.length} boxes, ${boxes.filter(({ isRight }) => isRight).length} right)`;

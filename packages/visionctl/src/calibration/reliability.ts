@@ -1,4 +1,4 @@
-import type { JudgedBox } from './judge-boxes.ts';
+import type { EvaluatedBox } from './evaluate-boxes.ts';
 
 /** Boxes whose score lies in `[from, to)`; the last bin has its end too. */
 export interface ReliabilityBin {
@@ -14,7 +14,7 @@ export interface ReliabilityBin {
 const BINS = 10;
 
 /** Predicted against observed share of right boxes, in bins of equal width. */
-export function reliabilityOf(boxes: readonly JudgedBox[]): ReliabilityBin[] {
+export function reliabilityOf(boxes: readonly EvaluatedBox[]): ReliabilityBin[] {
   return Array.from({ length: BINS }, (_, index) => {
     const inside = boxes.filter(({ score }) => Math.min(BINS - 1, Math.floor(score * BINS + 1e-9)) === index);
     const right = inside.filter(({ isRight }) => isRight).length;
@@ -48,7 +48,7 @@ export interface AtThreshold {
 }
 
 /** What a caller sees who asks for this score and more. */
-export function atThreshold(boxes: readonly JudgedBox[], objects: number, threshold: number): AtThreshold {
+export function atThreshold(boxes: readonly EvaluatedBox[], objects: number, threshold: number): AtThreshold {
   const shown = boxes.filter(({ score }) => score >= threshold);
   const right = shown.filter(({ isRight }) => isRight).length;
   return {

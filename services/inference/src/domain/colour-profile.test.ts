@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { isOrdinary, judgePicture } from './judge-picture.ts';
+import { isOrdinary, inspectImage } from './inspect-image.ts';
 
 const length = (bytes: number) => {
   const word = Buffer.alloc(4);
@@ -33,12 +33,12 @@ test.each([
   ['PNG', png],
   ['JPEG', jpeg],
 ])('a %s with the profile of a camera is ordinary', (_type, make) => {
-  expect(isOrdinary(judgePicture(make(Buffer.alloc(3_144))))).toBe(true);
+  expect(isOrdinary(inspectImage(make(Buffer.alloc(3_144))))).toBe(true);
 });
 
 test.each([
   ['PNG', png],
   ['JPEG', jpeg],
 ])('a %s whose profile has 4,000 matrices waits among the expensive ones', (_type, make) => {
-  expect(isOrdinary(judgePicture(make(Buffer.alloc(48_000))))).toBe(false);
+  expect(isOrdinary(inspectImage(make(Buffer.alloc(48_000))))).toBe(false);
 });

@@ -1,8 +1,8 @@
 import type { ImageSize } from '@vision/contracts/detection';
 import { fail } from '@vision/contracts/errors';
 import type { Turn } from '@vision/shared/async/gate';
-import { isOrdinary, judgePicture } from '../domain/judge-picture.ts';
-import type { JudgedPicture } from '../domain/judge-picture.ts';
+import { isOrdinary, inspectImage } from '../domain/inspect-image.ts';
+import type { InspectedImage } from '../domain/inspect-image.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createDecoderLane } from './decoder-lane.ts';
@@ -19,7 +19,7 @@ export interface DecodedPicture {
 
 interface Decoding extends Turn {
   /** What the structure of the picture says, where it is known already. */
-  judged?: JudgedPicture;
+  inspected?: InspectedImage;
 }
 
 /** Decodes pictures of strangers in processes of its own. */
@@ -66,10 +66,10 @@ export function createPictureDecoder({ sandbox, atOnce, limits, onLost }: Pictur
     start: () => {
       if (sandbox.canRun) lanes.forEach((lane) => lane.start());
     },
-    decode: async (bytes, fit, { judged = judgePicture(bytes), ...turn } = {}) => {
+    decode: async (bytes, fit, { inspected = inspectImage(bytes), ...turn } = {}) => {
       if (!sandbox.canRun) throw fail.upstreamDown('sandbox_unavailable');
-      const lane = isOrdinary(judged) ? ordinary : expensive;
-      const { original, pixels, cpuMs } = await lane.run((decoder) => decoder.decode(bytes, judged, fit), turn);
+      const lane = isOrdinary(inspected) ? ordinary : expensive;
+      const { original, pixels, cpuMs } = await lane.run((decoder) => decoder.decode(bytes, inspected, fit), turn);
       return { original, image: { ...fit(original), data: pixels }, cpuMs };
     },
     stop: () => lanes.forEach((lane) => lane.stop()),

@@ -38,15 +38,16 @@ process.stdin.on(
   }),
 );
 
-/** A picture that is read here in another way than its judge did has passed no limit. */
+/** A picture that is read here in another way than its inspection read it has passed no limit. */
 async function decode(payload: Buffer): Promise<Frame[]> {
-  const { judged, upright, turned } = readOrder(payload);
+  const { inspected, upright, turned } = readOrder(payload);
   const bytes = payload.subarray(ORDER_BYTES);
   const isPng = bytes[0] === 0x89;
   const picture = isPng ? Buffer.from(stripPngMetadata(bytes)) : bytes;
   const size = await orientedSize(picture);
-  const isUpright = size.width === judged.width && size.height === judged.height;
-  if (!isUpright && (size.width !== judged.height || size.height !== judged.width)) throw new Error('another size');
+  const isUpright = size.width === inspected.width && size.height === inspected.height;
+  if (!isUpright && (size.width !== inspected.height || size.height !== inspected.width))
+    throw new Error('another size');
   const pixels = await decodeScaled(picture, isUpright ? upright : turned);
   return [
     { kind: kinds.size, payload: sizePayload(size) },

@@ -29,21 +29,21 @@ export function sizePayload({ width, height }: ImageSize): Buffer {
  * it lies and when its orientation turns it by a quarter.
  */
 export interface Order {
-  judged: ImageSize;
+  inspected: ImageSize;
   upright: ImageSize;
   turned: ImageSize;
 }
 
 export const ORDER_BYTES = 24;
 
-export function orderPayload({ judged, upright, turned }: Order): Buffer {
-  return Buffer.concat([judged, upright, turned].map(sizePayload));
+export function orderPayload({ inspected, upright, turned }: Order): Buffer {
+  return Buffer.concat([inspected, upright, turned].map(sizePayload));
 }
 
 export function readOrder(payload: Buffer): Order {
-  const [judged, upright, turned] = [0, 8, 16].map((at) => readSize(payload.subarray(at, at + 8)));
-  if (!judged || !upright || !turned) throw new Error('an order has three sizes');
-  return { judged, upright, turned };
+  const [inspected, upright, turned] = [0, 8, 16].map((at) => readSize(payload.subarray(at, at + 8)));
+  if (!inspected || !upright || !turned) throw new Error('an order has three sizes');
+  return { inspected, upright, turned };
 }
 
 export function timePayload(ms: number): Buffer {

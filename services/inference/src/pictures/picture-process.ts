@@ -30,11 +30,11 @@ interface ScaledPicture {
 /** A process that decodes one picture at a time. */
 export interface PictureProcess {
   /**
-   * @param judged the size that the limits were held against, before orientation; the decoder has to find the same
+   * @param inspected the size that the limits were held against, before orientation; the decoder has to find the same
    * @throws ImageRefusedError when the picture is at fault, which includes costing too much and ending the process;
    * AppError `decoder_lost` when the process had gone before it got the picture.
    */
-  decode(bytes: Uint8Array, judged: ImageSize, fit: (original: ImageSize) => ImageSize): Promise<ScaledPicture>;
+  decode(bytes: Uint8Array, inspected: ImageSize, fit: (original: ImageSize) => ImageSize): Promise<ScaledPicture>;
   readonly isAlive: boolean;
   /** Whether it was given a picture. */
   readonly hasWorked: boolean;
@@ -75,15 +75,15 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, nic
   let hasWorked = false;
   let totalMs = 0;
   return {
-    decode: async (bytes, judged, fit) => {
+    decode: async (bytes, inspected, fit) => {
       hasWorked = true;
       if (!channel.isOpen()) throw fail.upstreamDown('decoder_lost');
       const late = setTimeout(channel.kill, limits.waitMs);
       try {
-        const turned = { width: judged.height, height: judged.width };
-        const order = orderPayload({ judged, upright: fit(judged), turned: fit(turned) });
+        const turned = { width: inspected.height, height: inspected.width };
+        const order = orderPayload({ inspected, upright: fit(inspected), turned: fit(turned) });
         const { size, payload } = await channel.ask(order, bytes);
-        const original = sizeOf(size, judged);
+        const original = sizeOf(size, inspected);
         const scaled = fit(original);
         const cpuMs = channel.spentMs();
         if (payload.length !== scaled.width * scaled.height * 3) {
@@ -170,11 +170,11 @@ function openChannel(child: ChildProcess, mostMs: number) {
 }
 
 /** What the process says is checked once more: a picture may have taken it over. */
-function sizeOf(told: ImageSize | undefined, judged: ImageSize): ImageSize {
+function sizeOf(told: ImageSize | undefined, inspected: ImageSize): ImageSize {
   if (!told) throw new ImageRefusedError('not_decodable');
   const { width, height } = told;
-  const isUpright = width === judged.width && height === judged.height;
-  const isTurned = width === judged.height && height === judged.width;
+  const isUpright = width === inspected.width && height === inspected.height;
+  const isTurned = width === inspected.height && height === inspected.width;
   if (!isUpright && !isTurned) throw new ImageRefusedError('not_decodable');
   return { width, height };
 }

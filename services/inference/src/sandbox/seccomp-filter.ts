@@ -60,7 +60,8 @@ const load = (offset: number): Instruction => ({ code: LOAD, value: offset });
  * another number: the other end would keep all that comes.
  */
 export function buildSeccompFilter(architecture: FilterArchitecture, channel?: number): Buffer {
-  const verdicts = channel === undefined ? { ...judged, ...withoutChannel } : { ...judged, ...withChannel(channel) };
+  const verdicts =
+    channel === undefined ? { ...conditional, ...withoutChannel } : { ...conditional, ...withChannel(channel) };
   const program: Instruction[] = [
     load(ARCHITECTURE),
     { code: JUMP_EQUAL, value: architectures[architecture], whenTrue: 1 },
@@ -80,7 +81,7 @@ export function buildSeccompFilter(architecture: FilterArchitecture, channel?: n
   return encode(program);
 }
 
-const judged: Partial<Record<Syscall, () => Instruction[]>> = {
+const conditional: Partial<Record<Syscall, () => Instruction[]>> = {
   // For reading only: behind bubblewrap, /dev and the root are file systems in memory, and empty files would fill it.
   open: () => openForReading(1),
   openat: () => openForReading(2),
@@ -108,9 +109,9 @@ const judged: Partial<Record<Syscall, () => Instruction[]>> = {
   prlimit64: () => [load(argument(0)), ...allow([0]), give(fail(EPERM))],
 };
 
-const withoutChannel: typeof judged = { recvmsg: () => [give(fail(EPERM))] };
+const withoutChannel: typeof conditional = { recvmsg: () => [give(fail(EPERM))] };
 
-const withChannel = (channel: number): typeof judged => ({
+const withChannel = (channel: number): typeof conditional => ({
   write: () => [load(argument(0)), ...refuse([channel]), give(ALLOW)],
   writev: () => [load(argument(0)), ...refuse([channel]), give(ALLOW)],
   dup: () => [give(fail(EPERM))],

@@ -118,7 +118,7 @@ export const syscalls = {
   shutdown: { x64: 48, arm64: 210 },
   // By programs with a channel only: it brings sockets
   recvmsg: { x64: 47, arm64: 212 },
-  // Judged by their arguments
+  // Decided by their arguments
   clone: { x64: 56, arm64: 220 },
   clone3: { x64: 435, arm64: 435 },
   fcntl: { x64: 72, arm64: 25 },

@@ -3,7 +3,7 @@ import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError } from '@vision/contracts/errors';
 import { runInTurn } from '@vision/shared/upstream/queue-span';
 import { ImageRefusedError } from '../domain/image-error.ts';
-import { isOrdinary, judgePicture } from '../domain/judge-picture.ts';
+import { isOrdinary, inspectImage } from '../domain/inspect-image.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { DecodedPicture } from '../pictures/create-picture-decoder.ts';
 import type { Deps } from './deps.ts';
@@ -89,14 +89,14 @@ async function inTurn(
   { bytes, minScore, owner, signal }: DetectImageInput,
 ): Promise<Outcome> {
   const turn = { owner, signal };
-  const judged = judgePicture(bytes);
-  const decode = () => pictures.decode(bytes, (size) => detector.fit(size), { ...turn, judged });
+  const inspected = inspectImage(bytes);
+  const decode = () => pictures.decode(bytes, (size) => detector.fit(size), { ...turn, inspected });
   const detect = async ({ original, image, cpuMs }: DecodedPicture): Promise<Outcome> => {
     const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, givesPixels: true, ...turn };
     const objects = await detector.detect(image, wanted);
     return { kind: 'detected', detection: { image: original, objects }, cpuMs };
   };
-  if (isOrdinary(judged)) return runInTurn(detectionGate, 'detect', async () => detect(await decode()), turn);
+  if (isOrdinary(inspected)) return runInTurn(detectionGate, 'detect', async () => detect(await decode()), turn);
   const decoded = await decode();
   return runInTurn(detectionGate, 'detect', () => detect(decoded), turn);
 }

@@ -128,7 +128,7 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
         const waitMs = decoder === undefined ? undefined : waits.get(decoder);
         const isStarved = (waitMs ?? 0) - (one.waitMs ?? waitMs ?? 0) > STARVED * elapsedMs;
         one.waitMs = waitMs;
-        judgeRate(one, { fps, isStarved });
+        evaluateRate(one, { fps, isStarved });
       }
     },
     places: () => {
@@ -175,7 +175,7 @@ const newlyWatched = (stream: WatchedStream): Watched => ({
 });
 
 /** Frames count as passed over when they waited for our detector or for a processor, not when they came late. */
-function judgeRate(one: Watched, { fps, isStarved }: { fps: number; isStarved: boolean }): void {
+function evaluateRate(one: Watched, { fps, isStarved }: { fps: number; isStarved: boolean }): void {
   const passedOver = one.waited + (isStarved ? one.atOnce : 0);
   const frames = one.taken + passedOver;
   // Fewer say nothing: the source itself may be slow.

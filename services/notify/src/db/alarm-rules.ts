@@ -28,7 +28,7 @@ export async function countRules(tx: Knex.Transaction, subject: string): Promise
 
 /**
  * Versions grow with the time too, in seconds: a version that a database lost when it was set back is not given to
- * another definition, which the service that judges would take for the one it has.
+ * another definition, which the service that evaluates rules would take for the one it has.
  */
 const NEWER = `greatest(r.version + 1, extract(epoch from clock_timestamp())::bigint)`;
 

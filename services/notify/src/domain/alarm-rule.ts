@@ -6,7 +6,7 @@ import { fail } from '@vision/contracts/errors';
 /** Changes of rules of a subject within a minute, deletions included: more than all of its rules by default. */
 export const RULE_CHANGES_PER_MINUTE = 300;
 
-/** What a rule is judged by. A change of it is a new version. */
+/** What the evaluation of a rule depends on. A change of it is a new version. */
 export interface RuleDefinition {
   enabled: boolean;
   scope?: RuleScope | undefined;
@@ -47,7 +47,7 @@ export const UNKNOWN_DEFINITION = definitionText({
 
 export const definitionOf = ({ definition }: StoredRule) => JSON.parse(definition) as RuleDefinition;
 
-/** The event that tells the service that judges by rules how one is. */
+/** The event that tells the service that evaluates rules how one is. */
 export const ruleEvent = (rule: StoredRule) =>
   ({ ...ruleChanged, key: rule.subject, source: 'notify', data: ruleSnapshot(rule) }) as const;
 

@@ -27,7 +27,7 @@ export async function saveRule(tx: Knex.Transaction, rule: RuleSnapshot): Promis
 
 /**
  * Keeps rules and tasks of a subject apart until the transaction ends: without it a rule and a task that are stored at
- * the same time would not see each other, and the task would never be judged by the rule. Tasks share the lock.
+ * the same time would not see each other, and the task would never be evaluated by the rule. Tasks share the lock.
  */
 export async function lockRules(tx: Knex.Transaction, subject: string, by: 'rule' | 'task'): Promise<void> {
   const lock = by === 'rule' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
@@ -50,7 +50,7 @@ const DUE = `on conflict (task_id) do update set rule_set = excluded.rule_set, f
       where known.deleted_at is null`;
 
 /** The rules of a subject have changed: its running tasks are folded now, and look them up. */
-export async function judgeTasksOf(tx: Knex.Transaction, subject: string): Promise<void> {
+export async function scheduleFoldsOf(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw(
     `insert into ingests as known (task_id, rule_set, fold_at)
      select task_id, :ruleSet, now() from task_views
@@ -62,7 +62,7 @@ export async function judgeTasksOf(tx: Knex.Transaction, subject: string): Promi
 }
 
 /** A task is new, or has another state: it is folded now when its subject has rules. Returns whether it has. */
-export async function judgeTask(tx: Knex.Transaction, taskId: string): Promise<boolean> {
+export async function scheduleFold(tx: Knex.Transaction, taskId: string): Promise<boolean> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `insert into ingests as known (task_id, rule_set, fold_at)
      select task_id, :ruleSet, now() from task_views as v

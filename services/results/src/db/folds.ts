@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Progress } from '../domain/cursor.ts';
-import type { FrameState, JudgedView } from '../domain/task-view.ts';
+import type { FrameState, EvaluatedView } from '../domain/task-view.ts';
 import { isDeleted } from './deleted-tasks.ts';
 
 /** How far a task is folded. */
@@ -9,7 +9,7 @@ export interface StoredFold extends Progress {
   revision: number;
   /** `encodeState` wrote it. */
   state: Buffer;
-  /** `encodeJudging` wrote it; null when no rule was judged. */
+  /** `encodeEvaluation` wrote it; null when no rule was evaluated. */
   rules: Buffer | null;
 }
 
@@ -31,22 +31,22 @@ export interface FoldPlan {
   ms: number;
   /** Without such frames the task is folded again after this time; undefined: when frames are stored. */
   againMs?: number | undefined;
-  /** The rules of the task that were judged, instead of what stood there. */
+  /** The rules of the task that were evaluated, instead of what stood there. */
   ruleSet?: { before: number | null; after: number | null } | undefined;
 }
 
 const PLAN = `
-  set fold_at = case when :isJudged and rule_set is distinct from :before::bigint then now()
+  set fold_at = case when :isEvaluated and rule_set is distinct from :before::bigint then now()
                      when i.position > :plannedFrom then now() + make_interval(secs => :seconds)
                      else now() + make_interval(secs => :again::double precision) end,
-      rule_set = case when :isJudged and rule_set is not distinct from :before::bigint then :after::bigint
+      rule_set = case when :isEvaluated and rule_set is not distinct from :before::bigint then :after::bigint
                       else rule_set end`;
 
 const valuesOf = ({ position, ms, againMs, ruleSet }: FoldPlan) => ({
   plannedFrom: position,
   seconds: ms / 1000,
   again: againMs === undefined ? null : againMs / 1000,
-  isJudged: ruleSet !== undefined,
+  isEvaluated: ruleSet !== undefined,
   before: ruleSet?.before ?? null,
   after: ruleSet?.after ?? null,
 });
@@ -66,12 +66,12 @@ export interface ReadableFold {
   sampleFps: number | null;
 }
 
-/** The same, with what judging alarm rules needs. */
+/** The same, with facts that the evaluation of alarm rules needs. */
 export interface FoldProgress extends ReadableFold {
   /** `ingests.rule_set`. */
   ruleSet: number | null;
   /** The task, once an event of it has arrived. */
-  task: JudgedView | undefined;
+  task: EvaluatedView | undefined;
   /** Unix milliseconds, by the database. */
   nowMs: number;
 }
@@ -98,7 +98,7 @@ export const foldOf = (row: FoldColumns): Omit<ReadableFold, 'stored'> => {
   return { fold, isFolded, sampleFps };
 };
 
-interface FoldProgressRow extends FrameState, FoldColumns, Omit<JudgedView, 'subject'> {
+interface FoldProgressRow extends FrameState, FoldColumns, Omit<EvaluatedView, 'subject'> {
   ruleSet: number | null;
   subject: string | null;
   nowMs: number;

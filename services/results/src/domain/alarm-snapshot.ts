@@ -3,7 +3,7 @@ import { alarmChanged } from '@vision/contracts/alarm-events';
 import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
 import type { alarmFacts, AlarmEvidence, AlarmImage, AlarmKind } from '@vision/contracts/alarms';
 import type { TrackedObject } from '@vision/contracts/detection';
-import type { RuleAlarm } from './fold/judging.ts';
+import type { RuleAlarm } from './fold/evaluation.ts';
 import type { Alarm, SeenObject } from './fold/rules/state.ts';
 import { isTrackId } from './fold/tracks.ts';
 
@@ -87,14 +87,18 @@ export function alarmImageOf(
   return stored === undefined ? { state: 'pending', path } : { state: 'available', path, frame_time_ms: stored };
 }
 
-/** A change of an alarm, and what is known of its image, at the time of judging (Unix milliseconds). */
-interface Judged {
+/** A change of an alarm, and what is known of its image, at the time of the evaluation (Unix milliseconds). */
+interface Evaluated {
   snapshot: AlarmImage;
-  judgedMs: number;
+  evaluatedMs: number;
 }
 
 /** The event of a change of an alarm. */
-export function alarmSnapshotOf(task: AlarmedTask, change: RuleAlarm, { snapshot, judgedMs }: Judged): AlarmSnapshot {
+export function alarmSnapshotOf(
+  task: AlarmedTask,
+  change: RuleAlarm,
+  { snapshot, evaluatedMs }: Evaluated,
+): AlarmSnapshot {
   const { alarm, id, version, kind } = change;
   const isClosed = alarm.closedMs !== undefined;
   const { evidence, ...facts } = factsOf(task.taskId, kind, alarm);
@@ -114,7 +118,7 @@ export function alarmSnapshotOf(task: AlarmedTask, change: RuleAlarm, { snapshot
     labels: facts.labels.map(storable),
     closed_by: alarm.closedBy,
     snapshot,
-    judged_at: new Date(judgedMs).toISOString(),
+    judged_at: new Date(evaluatedMs).toISOString(),
   };
 }
 

@@ -3,8 +3,8 @@ import { ruleWhen } from '@vision/contracts/alarm-rules';
 import { Backtest, completeUntil } from './backtest.ts';
 import { paceOf } from './fold/pace.ts';
 import { prepareRules } from './fold/active-rule.ts';
-import { Judging } from './fold/judging.ts';
-import { nothingJudged } from './fold/judging-state.ts';
+import { Evaluation } from './fold/evaluation.ts';
+import { emptyEvaluation } from './fold/evaluation-state.ts';
 import { frameOf } from './fold/rules/state.ts';
 import type { Alarm } from './fold/rules/state.ts';
 
@@ -27,39 +27,39 @@ function backtestOf(tried: Tried = {}) {
   return new Backtest(rule, task, { fromMs, toMs: TO_MS });
 }
 
-/** Judges frames without objects. */
+/** Evaluates frames without objects. */
 const addEmpty = (backtest: Backtest, times: number[]) =>
   times.forEach((timeMs, seq) => backtest.add(frameOf({ seq, timeMs }, [])));
 
-test('is judged up to the newest frame while frames may follow', () => {
+test('is evaluated up to the newest frame while frames may follow', () => {
   const backtest = backtestOf();
-  expect(backtest.report(undefined)).toMatchObject({ judgedToMs: 0, coverage: 0 });
+  expect(backtest.report(undefined)).toMatchObject({ evaluatedToMs: 0, coverage: 0 });
   addEmpty(backtest, [0, 1000, 2000, 3500]);
-  expect(backtest.report(undefined)).toMatchObject({ judgedToMs: 3501, coverage: 1, framesRead: 4 });
+  expect(backtest.report(undefined)).toMatchObject({ evaluatedToMs: 3501, coverage: 1, framesRead: 4 });
 });
 
-test('is judged up to the time behind which no frame is known, which never lies before a frame', () => {
+test('is evaluated up to the time behind which no frame is known, which never lies before a frame', () => {
   const backtest = backtestOf();
   addEmpty(backtest, [0, 1000]);
-  expect(backtest.report(8000)).toMatchObject({ judgedToMs: 8000, coverage: 0.25 });
-  expect(backtest.report(500)).toMatchObject({ judgedToMs: 1001, coverage: 1 });
-  expect(backtestOf({ fromMs: 9000 }).report(500)).toMatchObject({ judgedToMs: 9000, coverage: 0 });
+  expect(backtest.report(8000)).toMatchObject({ evaluatedToMs: 8000, coverage: 0.25 });
+  expect(backtest.report(500)).toMatchObject({ evaluatedToMs: 1001, coverage: 1 });
+  expect(backtestOf({ fromMs: 9000 }).report(500)).toMatchObject({ evaluatedToMs: 9000, coverage: 0 });
 });
 
 test('coverage leaves out the time before a stream began and behind the end of a task', () => {
   const stream = backtestOf({ createdMs: 60_000 });
   addEmpty(stream, [60_000, 61_000]);
-  expect(stream.report(64_000)).toMatchObject({ judgedToMs: 64_000, coverage: 0.5 });
+  expect(stream.report(64_000)).toMatchObject({ evaluatedToMs: 64_000, coverage: 0.5 });
   const upload = backtestOf({ isLive: false });
   addEmpty(upload, [0, 1000, 3000]);
   upload.end('succeeded', undefined);
-  expect(upload.report(TO_MS)).toMatchObject({ judgedToMs: TO_MS, coverage: 0.75 });
+  expect(upload.report(TO_MS)).toMatchObject({ evaluatedToMs: TO_MS, coverage: 0.75 });
 });
 
 test('at low rates a frame covers two sampling periods', () => {
   const backtest = backtestOf({ sampleFps: 0.2 });
   addEmpty(backtest, [0, 5000, 10_000, 30_000]);
-  expect(backtest.report(undefined)).toMatchObject({ judgedToMs: 30_001, coverage: 0.6774 });
+  expect(backtest.report(undefined)).toMatchObject({ evaluatedToMs: 30_001, coverage: 0.6774 });
   expect(backtest.report(40_000)).toMatchObject({ coverage: 0.75 });
 });
 
@@ -110,15 +110,15 @@ test.each([0, 400])(
       storedMs: 0,
     };
     const task = { taskId: 'task', threshold: 500_000, isLive: true, beginsMs: 0, pace: paceOf(5) };
-    const judging = new Judging({
+    const evaluation = new Evaluation({
       prepared: prepareRules([rule], task),
-      state: nothingJudged(),
+      state: emptyEvaluation(),
       position: 0,
       newest: undefined,
       createdMs: 1,
       endedMs: undefined,
     });
-    judging.add(
+    evaluation.add(
       frames.map(({ objects, ...ref }) => ({
         ...ref,
         position: ref.seq + 1,
@@ -126,12 +126,12 @@ test.each([0, 400])(
       })),
     );
     const told = ({ openedMs, suppressed, trackIds }: Alarm) => [openedMs, suppressed, ...trackIds];
-    const live = judging.changes.filter(({ alarm }) => alarm.closedMs === undefined).map(({ alarm }) => told(alarm));
+    const live = evaluation.changes.filter(({ alarm }) => alarm.closedMs === undefined).map(({ alarm }) => told(alarm));
     const { alarms, suppressed } = backtest.report(undefined);
-    expect(judging.crossingsLeftOut).toBeGreaterThan(0);
+    expect(evaluation.crossingsLeftOut).toBeGreaterThan(0);
     expect(alarms).toHaveLength(180);
     expect(alarms.map(told)).toEqual(live);
-    expect(suppressed).toBe(judging.state().rules[0]?.state.suppressedTotal);
+    expect(suppressed).toBe(evaluation.state().rules[0]?.state.suppressedTotal);
   },
 );
 

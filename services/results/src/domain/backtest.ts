@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
 import type { Pace } from './fold/pace.ts';
-import { judgeOf } from './fold/rules.ts';
-import type { Judge } from './fold/rules.ts';
+import { evaluatorOf } from './fold/rules.ts';
+import type { Evaluator } from './fold/rules.ts';
 import { CROSSINGS_A_MINUTE, MinuteLimit } from './fold/rules/minute-limit.ts';
 import { newRuleState } from './fold/rules/state.ts';
-import type { Alarm, AlarmChange, JudgedFrame, JudgedTask } from './fold/rules/state.ts';
+import type { Alarm, AlarmChange, EvaluatedFrame, EvaluatedTask } from './fold/rules/state.ts';
 import type { TimeRange } from './result-query.ts';
 import type { TaskStatus } from '@vision/contracts/task-events';
 
@@ -26,9 +26,9 @@ export interface BacktestReport {
   alarms: Alarm[];
   suppressed: number;
   framesRead: number;
-  /** Share of the seconds of the task up to `judgedToMs` that frames cover. */
+  /** Share of the seconds of the task up to `evaluatedToMs` that frames cover. */
   coverage: number;
-  judgedToMs: number;
+  evaluatedToMs: number;
 }
 
 /** A running stream without a frame for so long has none on its way. */
@@ -41,7 +41,7 @@ interface Progress {
   isOver: boolean;
   endedMs: number | undefined;
   nowMs: number;
-  /** End of the time whose frames were judged. */
+  /** End of the time whose frames were evaluated. */
   reachedMs: number;
   pace: Pace;
 }
@@ -55,9 +55,9 @@ export function completeUntil(progress: Progress): number | undefined {
   return isDue ? undefined : Math.min(toMs, nowMs);
 }
 
-/** Judges a rule over frames in their order, and keeps what it raises. */
+/** Evaluates a rule over frames in their order, and keeps what it raises. */
 export class Backtest {
-  readonly #judge: Judge;
+  readonly #evaluator: Evaluator;
   readonly #times: TimeRange;
   readonly #beginsMs: number;
   readonly #pace: Pace;
@@ -68,10 +68,10 @@ export class Backtest {
   #framesRead = 0;
   #endsMs = Infinity;
 
-  constructor(rule: TriedRule, task: Omit<JudgedTask, 'beginsMs'> & { createdMs: number }, times: TimeRange) {
+  constructor(rule: TriedRule, task: Omit<EvaluatedTask, 'beginsMs'> & { createdMs: number }, times: TimeRange) {
     const { createdMs, ...rest } = task;
     const beginsMs = Math.max(createdMs, times.fromMs);
-    this.#judge = judgeOf({ id: idOf(rule), version: 1, ...rule }, { ...rest, beginsMs });
+    this.#evaluator = evaluatorOf({ id: idOf(rule), version: 1, ...rule }, { ...rest, beginsMs });
     this.#times = times;
     this.#beginsMs = beginsMs;
     this.#pace = task.pace;
@@ -81,50 +81,50 @@ export class Backtest {
     return this.#alarms.size >= MOST_BACKTEST_ALARMS;
   }
 
-  /** The number of the newest frame that was judged. */
+  /** The number of the newest frame that was evaluated. */
   get lastSeq(): number {
     return this.#state.last?.seq ?? -1;
   }
 
-  /** End of the time whose frames were judged. */
+  /** End of the time whose frames were evaluated. */
   get reachedMs(): number {
     const { fromMs, toMs } = this.#times;
     const lastMs = this.#state.last?.timeMs;
     return lastMs === undefined ? fromMs : Math.min(toMs, lastMs + 1);
   }
 
-  /** Judges a frame; false when the report is full with it. */
-  add(frame: JudgedFrame): boolean {
+  /** Evaluates a frame; false when the report is full with it. */
+  add(frame: EvaluatedFrame): boolean {
     this.#framesRead += 1;
     const second = Math.floor(frame.timeMs / 1000);
     for (let at = 0; at < this.#pace.coveredSeconds; at += 1) this.#seconds.add(second + at);
     const mayCross = () => this.#crossings.take(frame.timeMs);
-    this.#keep(this.#judge.frame(this.#state, { ...frame, mayCross }));
+    this.#keep(this.#evaluator.frame(this.#state, { ...frame, mayCross }));
     return !this.isFull;
   }
 
   /** No further frame follows up to this time. */
   silentTo(untilMs: number): void {
-    this.#keep(this.#judge.silence(this.#state, untilMs));
+    this.#keep(this.#evaluator.silence(this.#state, untilMs));
   }
 
-  /** The task has ended in the time that is judged; without a time, with its newest frame. */
+  /** The task has ended in the time that is evaluated; without a time, with its newest frame. */
   end(status: TaskStatus, endedMs: number | undefined): void {
     const atMs = endedMs ?? this.#state.last?.timeMs;
     if (atMs === undefined) return;
     this.#endsMs = atMs + 1;
-    this.#keep(this.#judge.end(this.#state, { atMs, status }));
+    this.#keep(this.#evaluator.end(this.#state, { atMs, status }));
   }
 
-  /** The report; every frame before `untilMs` was judged, or without it up to the newest one. */
+  /** The report; every frame before `untilMs` was evaluated, or without it up to the newest one. */
   report(untilMs: number | undefined): BacktestReport {
-    const judgedToMs = Math.max(this.reachedMs, untilMs ?? -Infinity);
+    const evaluatedToMs = Math.max(this.reachedMs, untilMs ?? -Infinity);
     return {
       alarms: [...this.#alarms.values()],
       suppressed: this.#state.suppressedTotal,
       framesRead: this.#framesRead,
-      coverage: this.#coverageTo(Math.min(judgedToMs, this.#endsMs)),
-      judgedToMs,
+      coverage: this.#coverageTo(Math.min(evaluatedToMs, this.#endsMs)),
+      evaluatedToMs,
     };
   }
 

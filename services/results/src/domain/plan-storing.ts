@@ -63,7 +63,7 @@ export interface Doubtful {
 export type PresentFrame = Pick<FrameRow, 'taskId' | 'seq' | 'attempt' | 'frameTimeMs' | 'width' | 'height'>;
 
 /** What becomes of frames some of which are there already; mere repeats are left out. */
-export function judgeDoubtful(frames: FrameRow[], present: PresentFrame[]): Doubtful[] {
+export function classifyDoubtful(frames: FrameRow[], present: PresentFrame[]): Doubtful[] {
   const known = new Map(present.map((frame) => [`${frame.taskId}/${frame.seq}`, frame]));
   return frames.flatMap((frame): Doubtful[] => {
     const { taskId, seq, attempt } = frame;

@@ -45,8 +45,8 @@ export interface ReadableTask {
   result_expires_at: Date;
 }
 
-/** What judging alarm rules needs to know of a task. */
-export interface JudgedView {
+/** Facts of a task that the evaluation of alarm rules needs. */
+export interface EvaluatedView {
   subject: string;
   /** Null when an earlier release stored the task. */
   kind: 'stream' | 'upload' | null;

@@ -112,12 +112,12 @@ export const createAlarmBacktestRoute = (deps: BacktestDeps) =>
   );
 
 function bodyOf({ taskId, rule }: BacktestRequest, done: BacktestReport): z.infer<typeof report> {
-  const { alarms, suppressed, framesRead, coverage, judgedToMs } = done;
+  const { alarms, suppressed, framesRead, coverage, evaluatedToMs } = done;
   return {
     alarms: alarms.map((alarm) => alarmBody(taskId, rule.when.kind, alarm)),
     suppressed,
     frames_read: framesRead,
     coverage,
-    judged_to_ms: judgedToMs,
+    judged_to_ms: evaluatedToMs,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Job, JobStatus } from '@vision/contracts/inference';
-import { canBeRead, hasVanished, isEvidence, isMassVanishing, isQuiet, judgeFound } from './job-progress.ts';
+import { canBeRead, hasVanished, isEvidence, isMassVanishing, isQuiet, classifyJob } from './job-progress.ts';
 import type { JobFacts, Status, Task } from './task.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -50,7 +50,7 @@ const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Ta
 const job = (status: JobStatus, frames_published = 0): Job => ({ job_id: 'a', status, frames_published });
 
 test.each<Status>(['submitting', 'resolving'])('evidence of the backend makes a task in %s running', (status) => {
-  expect(judgeFound(task(status), job('queued'), rules)).toMatchObject({ change: { move: 'find' } });
+  expect(classifyJob(task(status), job('queued'), rules)).toMatchObject({ change: { move: 'find' } });
 });
 
 test.each<[JobStatus, string]>([
@@ -58,31 +58,31 @@ test.each<[JobStatus, string]>([
   ['succeeded', 'end_succeeded'],
   ['failed', 'end_failed'],
 ])('a job that is %s ends its task once the frames can be read', (status, move) => {
-  expect(judgeFound(task('running'), job(status, 5), rules)).toMatchObject({
+  expect(classifyJob(task('running'), job(status, 5), rules)).toMatchObject({
     do: 'await_frames',
     awaited: { attempt: null, published: 5 },
     change: { move },
   });
-  expect(judgeFound(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({
+  expect(classifyJob(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({
     change: { move },
   });
-  expect(judgeFound(task('stopping'), job(status, 0), rules)).toMatchObject({ change: { move } });
+  expect(classifyJob(task('stopping'), job(status, 0), rules)).toMatchObject({ change: { move } });
 });
 
 test('a task ends with the attempt that ended its job, not with the mark of an earlier one', () => {
   const facts = (resultsAttempt: number) => ({ attempt: 2, resultsCompletedAt: now, resultsAttempt });
-  expect(judgeFound(task('running', facts(1)), job('succeeded', 5), rules)).toMatchObject({
+  expect(classifyJob(task('running', facts(1)), job('succeeded', 5), rules)).toMatchObject({
     do: 'await_frames',
     awaited: { attempt: 2 },
   });
-  expect(judgeFound(task('running', facts(2)), job('succeeded', 5), rules)).toMatchObject({
+  expect(classifyJob(task('running', facts(2)), job('succeeded', 5), rules)).toMatchObject({
     change: { move: 'end_succeeded' },
   });
 });
 
 test('a job that says it published nothing may have had an attempt that could not tell what it published', () => {
-  expect(judgeFound(task('running', { attempt: 1 }), job('failed', 0), rules)).toMatchObject({ do: 'move' });
-  expect(judgeFound(task('running', { attempt: 2 }), job('failed', 0), rules)).toMatchObject({ do: 'await_frames' });
+  expect(classifyJob(task('running', { attempt: 1 }), job('failed', 0), rules)).toMatchObject({ do: 'move' });
+  expect(classifyJob(task('running', { attempt: 2 }), job('failed', 0), rules)).toMatchObject({ do: 'await_frames' });
 });
 
 test('frames that were stored and never counted do not stand in for missing ones', () => {
@@ -93,31 +93,31 @@ test('frames that were stored and never counted do not stand in for missing ones
 });
 
 test('after the grace a task ends without its end-of-stream marker, with an alarm', () => {
-  expect(judgeFound(task('running', { endedAt: before(59_999) }), job('succeeded', 5), rules)).toMatchObject({
+  expect(classifyJob(task('running', { endedAt: before(59_999) }), job('succeeded', 5), rules)).toMatchObject({
     do: 'await_frames',
   });
-  const late = judgeFound(task('running', { endedAt: before(60_000) }), job('succeeded', 5), rules);
+  const late = classifyJob(task('running', { endedAt: before(60_000) }), job('succeeded', 5), rules);
   expect(late).toMatchObject({ change: { move: 'end_succeeded' }, alarm: 'results_late' });
 });
 
 test('a stop is asked for again while the job goes on', () => {
-  expect(judgeFound(task('stopping'), job('running'), rules)).toEqual({ do: 'stop' });
+  expect(classifyJob(task('stopping'), job('running'), rules)).toEqual({ do: 'stop' });
 });
 
 test('a wish to stop from before, or the end of the longest run, stops a running task', () => {
-  expect(judgeFound(task('running'), job('running'), rules)).toEqual({ do: 'wait' });
-  expect(judgeFound(task('running', {}, { stopRequestedAt: now }), job('running'), rules)).toMatchObject({
+  expect(classifyJob(task('running'), job('running'), rules)).toEqual({ do: 'wait' });
+  expect(classifyJob(task('running', {}, { stopRequestedAt: now }), job('running'), rules)).toMatchObject({
     change: { move: 'stop' },
   });
   const nearExpiry = new Date(now.getTime() + 86_400_000);
-  expect(judgeFound(task('running', {}, { resultExpiresAt: nearExpiry }), job('running'), rules)).toMatchObject({
+  expect(classifyJob(task('running', {}, { resultExpiresAt: nearExpiry }), job('running'), rules)).toMatchObject({
     change: { move: 'stop' },
   });
 });
 
 test('a job of a task verified as not created is stopped', () => {
-  expect(judgeFound(task('refunded'), job('running'), rules)).toEqual({ do: 'stop' });
-  expect(judgeFound(task('refunded'), job('stopped'), rules)).toEqual({ do: 'wait' });
+  expect(classifyJob(task('refunded'), job('running'), rules)).toEqual({ do: 'stop' });
+  expect(classifyJob(task('refunded'), job('stopped'), rules)).toEqual({ do: 'wait' });
 });
 
 test('a stopped job without frames proves nothing: a stop of an unknown id leaves just that', () => {

@@ -79,12 +79,12 @@ export function isQuiet(task: Task, job: Job, rules: Pick<ProgressRules, 'today'
 }
 
 /** The next step of a task whose job the backend has. The facts of the task already hold this answer. */
-export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict {
+export function classifyJob(task: Task, job: Job, rules: ProgressRules): Verdict {
   if (isUnconfirmed(task.status)) return { do: 'move', change: { move: 'find' } };
   const end = endOf(job.status, job.error);
   // Verified as not created, and yet it is there.
   if (task.status === 'refunded') return end ? { do: 'wait' } : { do: 'stop' };
-  if (end) return judgeEnd(task.job, { end, published: job.frames_published, rules });
+  if (end) return classifyEnd(task.job, { end, published: job.frames_published, rules });
   if (task.status === 'stopping') return { do: 'stop' };
   if (task.stopRequestedAt !== null || rules.today >= longestRunEnds(task)) {
     return { do: 'move', change: { move: 'stop', by: 'service' } };
@@ -96,7 +96,7 @@ export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict 
  * A task ends when its frames can be read: the end mark of the attempt that ended the job is in force, nothing was
  * published by its only attempt, or the grace is over.
  */
-function judgeEnd(
+function classifyEnd(
   facts: JobFacts,
   { end, published, rules }: { end: Change; published: number; rules: ProgressRules },
 ): Verdict {

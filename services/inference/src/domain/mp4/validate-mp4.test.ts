@@ -161,11 +161,11 @@ test.each<[string, Buffer, string]>([
 test('a million empty boxes are refused after a few hundred reads', async () => {
   const bytes = Buffer.alloc(8_000_000, box('free'));
   let reads = 0;
-  const judged = validateMp4(async (at, length) => {
+  const validated = validateMp4(async (at, length) => {
     reads += 1;
     return bytes.subarray(at, at + length);
   }, bytes.length);
-  await expect(judged).rejects.toThrow('more boxes than a video needs');
+  await expect(validated).rejects.toThrow('more boxes than a video needs');
   expect(reads).toBeLessThan(1_000);
 });
 

@@ -6,22 +6,22 @@ import { publishRule } from './put-alarm-rule.ts';
 
 /**
  * An alarm of a version that is newer than every one stored here: this database was set back, or emptied, and results
- * judges by a rule that was lost. Results is told the rule as its subject sees it now, under a newer version, or that
+ * evaluates tasks by a lost rule. Results is told the rule as its subject sees it now, under a newer version, or that
  * there is none. So the two agree again with the first alarm by which they would differ, and its subject decides anew.
  * @returns whether that was so
  */
 export async function correctRule(
   tx: Knex.Transaction,
-  { subject, rule_id, rule_version: judged }: Pick<AlarmSnapshot, 'subject' | 'rule_id' | 'rule_version'>,
+  { subject, rule_id, rule_version: evaluated }: Pick<AlarmSnapshot, 'subject' | 'rule_id' | 'rule_version'>,
 ): Promise<boolean> {
   const seen = await findRule(tx, subject, rule_id);
-  if (seen && seen.version >= judged) return false;
+  if (seen && seen.version >= evaluated) return false;
   await lockRules(tx, subject);
   const known = await findRule(tx, subject, rule_id);
-  if (known && known.version >= judged) return false;
+  if (known && known.version >= evaluated) return false;
   const rule = known
-    ? await saveNewer(tx, known, judged)
-    : await saveUnknownRule(tx, { subject, rule_id, definition: UNKNOWN_DEFINITION }, judged);
+    ? await saveNewer(tx, known, evaluated)
+    : await saveUnknownRule(tx, { subject, rule_id, definition: UNKNOWN_DEFINITION }, evaluated);
   await publishRule(tx, rule);
   return true;
 }

@@ -23,8 +23,8 @@ export interface PutRule {
 }
 
 /**
- * Stores a rule under the name that its subject gave it, and tells the service that judges by it in the same
- * transaction. A repeat changes nothing; neither does another name change what is judged.
+ * Stores a rule under the name that its subject gave it, and tells the service that evaluates it in the same
+ * transaction. A repeat changes nothing; neither does another name change what is evaluated.
  * @throws AppError conflict (`limit_reached`), OP-QUOTA-RATE-LIMITED `rule_change_rate`.
  */
 export async function putAlarmRule(

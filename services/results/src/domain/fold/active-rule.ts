@@ -1,10 +1,10 @@
 import type { AlarmKind } from '@vision/contracts/alarms';
 import type { RuleWhen } from '@vision/contracts/alarm-rules';
-import type { RuleProgress } from './judging-state.ts';
-import { judgeOf } from './rules.ts';
-import type { Judge } from './rules.ts';
+import type { RuleProgress } from './evaluation-state.ts';
+import { evaluatorOf } from './rules.ts';
+import type { Evaluator } from './rules.ts';
 import { newRuleState } from './rules/state.ts';
-import type { JudgedTask, Rule, RuleState } from './rules/state.ts';
+import type { EvaluatedTask, Rule, RuleState } from './rules/state.ts';
 
 /** A rule that applies to a task. */
 export interface TaskRule extends Rule {
@@ -12,21 +12,21 @@ export interface TaskRule extends Rule {
   storedMs: number;
 }
 
-/** A rule with its judge for one task. */
+/** A rule with its evaluator for one task. */
 export interface PreparedRule {
   rule: TaskRule;
-  judge: Judge;
+  evaluator: Evaluator;
 }
 
 /** Prepares rules for a task; the result serves as long as neither changes. */
-export function prepareRules(rules: readonly TaskRule[], task: JudgedTask): PreparedRule[] {
+export function prepareRules(rules: readonly TaskRule[], task: EvaluatedTask): PreparedRule[] {
   const lines = rules.filter(({ when }) => when.kind === 'line_crossed').length;
-  return rules.map((rule) => ({ rule, judge: judgeOf(rule, { ...task, lines }) }));
+  return rules.map((rule) => ({ rule, evaluator: evaluatorOf(rule, { ...task, lines }) }));
 }
 
 /** A rule at work in one task, and where it is. */
 export interface ActiveRule extends RuleProgress {
-  judge: Judge;
+  evaluator: Evaluator;
   /** Frames with none of them do not concern it while it is at rest; undefined: every frame concerns it. */
   labels: ReadonlySet<string> | undefined;
   isScheduled: boolean;
@@ -41,17 +41,17 @@ interface TaskFacts {
 }
 
 /**
- * The rule where it was left off, or where its version begins to judge; nothing when it was stored behind the end.
+ * The rule where it was left off, or where its version begins to apply; nothing when it was stored behind the end.
  * @param known by id and version
  */
 export function activeRule(
-  { rule, judge }: PreparedRule,
+  { rule, evaluator }: PreparedRule,
   known: ReadonlyMap<string, RuleProgress>,
   { position, createdMs, endedMs }: TaskFacts,
 ): ActiveRule[] {
   const { id, version, when } = rule;
   const { kind } = when;
-  const active = { judge, labels: labelsOf(when), isScheduled: rule.schedule !== undefined };
+  const active = { evaluator, labels: labelsOf(when), isScheduled: rule.schedule !== undefined };
   const found = known.get(`${id}/${version}`);
   if (found) return [{ ...found, state: { ...newRuleState(), ...found.state }, ...active }];
   if (endedMs !== undefined && rule.storedMs >= endedMs) return [];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
 import { paceOf } from './pace.ts';
-import { judgeOf } from './rules.ts';
+import { evaluatorOf } from './rules.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
 import type { Alarm, SeenObject } from './rules/state.ts';
 
@@ -19,14 +19,20 @@ const person = (cx = 0.5): SeenObject => ({
 function alarmsAt(sampleFps: number, periodMs: number, when: unknown, frames: readonly SeenObject[][]) {
   const rule = { id: 'yard', version: 1, when: ruleWhen.parse(when), minIntervalMs: 0, schedule: undefined };
   const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
-  const judge = judgeOf(rule, { taskId, threshold: 500_000, isLive: true, beginsMs: 0, pace: paceOf(sampleFps) });
+  const evaluator = evaluatorOf(rule, {
+    taskId,
+    threshold: 500_000,
+    isLive: true,
+    beginsMs: 0,
+    pace: paceOf(sampleFps),
+  });
   const state = newRuleState();
   const alarms = new Map<string, Alarm>();
   const keep = (changes: readonly Alarm[]) => changes.forEach((alarm) => alarms.set(alarm.alarmId, alarm));
   for (const [seq, objects] of frames.entries()) {
-    // The time between two frames is judged as silence too, as for a stream that is read while it runs.
-    if (seq > 0) keep(judge.silence(state, seq * periodMs - 1));
-    keep(judge.frame(state, frameOf({ seq, timeMs: seq * periodMs }, objects)));
+    // The time between two frames is evaluated as silence too, as for a stream that is read while it runs.
+    if (seq > 0) keep(evaluator.silence(state, seq * periodMs - 1));
+    keep(evaluator.frame(state, frameOf({ seq, timeMs: seq * periodMs }, objects)));
   }
   return [...alarms.values()].map(({ openedMs, closedMs, closedBy }) => [openedMs, closedMs, closedBy]);
 }

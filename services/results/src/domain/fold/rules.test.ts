@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { ruleSchedule, ruleWhen } from '@vision/contracts/alarm-rules';
 import type { RuleSchedule } from '@vision/contracts/alarm-rules';
 import { paceOf } from './pace.ts';
-import { judgeOf } from './rules.ts';
+import { evaluatorOf } from './rules.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
-import type { Alarm, JudgedFrame, RuleState, SeenObject } from './rules/state.ts';
+import type { Alarm, EvaluatedFrame, RuleState, SeenObject } from './rules/state.ts';
 
 const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
 const task = { taskId, threshold: 500_000, isLive: true, beginsMs: 0, pace: paceOf(5) };
@@ -37,22 +37,22 @@ const person = (trackId = 'a1-1', cx = 0.5, cy = 0.5) => ({
 
 /** Five frames a second from one time to another. */
 const frames = (fromMs: number, toMs: number, objects: (ms: number) => SeenObject[] = () => []) => {
-  const made: JudgedFrame[] = [];
+  const made: EvaluatedFrame[] = [];
   for (let timeMs = fromMs; timeMs < toMs; timeMs += 200)
     made.push(frameOf({ seq: timeMs / 200, timeMs }, objects(timeMs)));
   return made;
 };
 
 /** The alarms of a rule, each as it was last told; the state goes through JSON between the portions. */
-function alarmsOf(rule: ReturnType<typeof ruleOf>, portions: JudgedFrame[][], untilMs?: number) {
+function alarmsOf(rule: ReturnType<typeof ruleOf>, portions: EvaluatedFrame[][], untilMs?: number) {
   let state = newRuleState();
   const alarms = new Map<string, Alarm>();
   for (const portion of portions) {
-    const judge = judgeOf(rule, task);
-    for (const frame of portion) for (const alarm of judge.frame(state, frame)) alarms.set(alarm.alarmId, alarm);
+    const evaluator = evaluatorOf(rule, task);
+    for (const frame of portion) for (const alarm of evaluator.frame(state, frame)) alarms.set(alarm.alarmId, alarm);
     state = JSON.parse(JSON.stringify(state)) as RuleState;
   }
-  const rest = untilMs === undefined ? [] : judgeOf(rule, task).silence(state, untilMs);
+  const rest = untilMs === undefined ? [] : evaluatorOf(rule, task).silence(state, untilMs);
   for (const alarm of rest) alarms.set(alarm.alarmId, alarm);
   return [...alarms.values()];
 }
@@ -134,13 +134,15 @@ test('time does not run in a gap of less than a minute', () => {
 
 test('a silent source is reported when it is silent, and once however often it is asked', () => {
   const rule = ruleOf({ kind: 'source_down', for_ms: 10_000 });
-  const judge = judgeOf(rule, task);
+  const evaluator = evaluatorOf(rule, task);
   const state = newRuleState();
-  for (const frame of frames(0, 1000)) judge.frame(state, frame);
-  const told = [9_000, 10_800, 10_801, 30_000, 90_000].map((ms) => judge.silence(state, ms).length);
+  for (const frame of frames(0, 1000)) evaluator.frame(state, frame);
+  const told = [9_000, 10_800, 10_801, 30_000, 90_000].map((ms) => evaluator.silence(state, ms).length);
   expect(told).toEqual([0, 0, 1, 0, 0]);
-  expect(times(judge.frame(state, frameOf({ seq: 500, timeMs: 100_000 }, [])))).toEqual([[10_800, 100_000, 'cleared']]);
-  expect(judgeOf(rule, { ...task, isLive: false }).silence(newRuleState(), 100_000)).toEqual([]);
+  expect(times(evaluator.frame(state, frameOf({ seq: 500, timeMs: 100_000 }, [])))).toEqual([
+    [10_800, 100_000, 'cleared'],
+  ]);
+  expect(evaluatorOf(rule, { ...task, isLive: false }).silence(newRuleState(), 100_000)).toEqual([]);
 });
 
 test('holds back alarms that come too soon, and raises the one that still holds', () => {
@@ -197,7 +199,7 @@ test('a crossing is one alarm with its direction, in the frame that is the secon
   expect(crossed({ ...line, direction: 'left_to_right' }, across)).toEqual([]);
 });
 
-test.each<[string, JudgedFrame[]]>([
+test.each<[string, EvaluatedFrame[]]>([
   ['beside the line', walk(across.map(([x]) => [x, 0.9]))],
   ['by one frame only', walk([...across.slice(0, 3), ...across.slice(0, 2)])],
   ['after one frame only', walk(across.slice(1))],
@@ -216,11 +218,11 @@ test('a box that trembles on the line crosses once', () => {
 });
 
 test('the end of a task closes alarms, and is one for rules that ask for it', () => {
-  const judge = judgeOf(ruleOf({ ...present }), task);
+  const evaluator = evaluatorOf(ruleOf({ ...present }), task);
   const state = newRuleState();
-  judge.frame(state, frameOf({ seq: 0, timeMs: 0 }, [person()]));
-  expect(times(judge.end(state, { atMs: 500, status: 'failed' }))).toEqual([[0, 500, 'task_end']]);
-  const ended = judgeOf(ruleOf({ kind: 'task_ended' }), task);
+  evaluator.frame(state, frameOf({ seq: 0, timeMs: 0 }, [person()]));
+  expect(times(evaluator.end(state, { atMs: 500, status: 'failed' }))).toEqual([[0, 500, 'task_end']]);
+  const ended = evaluatorOf(ruleOf({ kind: 'task_ended' }), task);
   expect(ended.end(newRuleState(), { atMs: 500, status: 'succeeded' })).toEqual([]);
   expect(times(ended.end(newRuleState(), { atMs: 500, status: 'failed' }).slice(-1))).toEqual([[500, 500, 'task_end']]);
 });
@@ -251,7 +253,7 @@ test('the same frames give the same alarms in any portions, repeats included', (
           places.map(([track, x]) => person(`a1-${track}`, x, 0.5)),
         );
       });
-      const portions: JudgedFrame[][] = [[]];
+      const portions: EvaluatedFrame[][] = [[]];
       for (const frame of all) {
         // A portion begins with the frame before: the process that read it stored its state and ended then.
         if (cuts.next().value) portions.push(portions.at(-1)?.slice(-1) ?? []);

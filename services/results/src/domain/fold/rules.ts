@@ -3,25 +3,33 @@ import type { RuleWhen, RuleWhenOf } from '@vision/contracts/alarm-rules';
 import type { FoldedFrame } from './state.ts';
 import type { Pace } from './pace.ts';
 import { close, mayRaise, raise, unchanged } from './rules/alarm.ts';
-import { endPending, judgeLevel } from './rules/level.ts';
-import { endsOf, judgeLine, pathsPerLine } from './rules/line.ts';
+import { endPending, evaluateLevel } from './rules/level.ts';
+import { endsOf, evaluateLine, pathsPerLine } from './rules/line.ts';
 import { matcherOf } from './rules/match.ts';
 import { always, scheduleOf } from './rules/schedule.ts';
 import type { Schedule } from './rules/schedule.ts';
-import { endSilence, judgeSilence } from './rules/silence.ts';
+import { endSilence, evaluateSilence } from './rules/silence.ts';
 import { frameOf, suppress } from './rules/state.ts';
 import { stepBack } from './rules/step-back.ts';
-import type { AlarmChange, FrameRef, JudgedFrame, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
+import type {
+  AlarmChange,
+  FrameRef,
+  EvaluatedFrame,
+  EvaluatedTask,
+  Rule,
+  RuleState,
+  SeenObject,
+} from './rules/state.ts';
 
 /**
- * Judges a rule in one task. Frames come in the order of their numbers, in any portions; a frame that is not newer than
- * the one before is passed over. The state goes along between the calls, and is changed in place.
+ * Evaluates a rule in one task. Frames come in the order of their numbers, in any portions; a frame that is not newer
+ * than the one before is passed over. The state goes along between the calls, and is changed in place.
  */
-export interface Judge {
-  frame: (state: RuleState, frame: JudgedFrame) => readonly AlarmChange[];
+export interface Evaluator {
+  frame: (state: RuleState, frame: EvaluatedFrame) => readonly AlarmChange[];
   /** No frame came up to this time. */
   silence: (state: RuleState, untilMs: number) => readonly AlarmChange[];
-  /** The task has ended, and every frame of it was judged. */
+  /** The task has ended, and every frame of it was evaluated. */
   end: (state: RuleState, end: { atMs: number; status: TaskStatus }) => readonly AlarmChange[];
 }
 
@@ -35,8 +43,12 @@ const GAP_CLOSES_AFTER_MS = 60_000;
 export const isNewer = (frame: FrameRef, last: FrameRef): boolean =>
   frame.seq > last.seq && frame.timeMs !== last.timeMs;
 
-/** A frame with its objects, to be judged by any number of rules. */
-export function toJudged({ seq, timeMs, eachObject }: Pick<FoldedFrame, 'seq' | 'timeMs' | 'eachObject'>): JudgedFrame {
+/** A frame with its objects, to be evaluated by any number of rules. */
+export function toEvaluated({
+  seq,
+  timeMs,
+  eachObject,
+}: Pick<FoldedFrame, 'seq' | 'timeMs' | 'eachObject'>): EvaluatedFrame {
   const objects: SeenObject[] = [];
   eachObject(({ label, trackId, score, cx, cy, width, height }) =>
     objects.push({ label, trackId, score, cx, cy, width, height }),
@@ -45,7 +57,7 @@ export function toJudged({ seq, timeMs, eachObject }: Pick<FoldedFrame, 'seq' | 
 }
 
 /** Prepares a rule for a task. */
-export function judgeOf(rule: Rule, task: JudgedTask): Judge {
+export function evaluatorOf(rule: Rule, task: EvaluatedTask): Evaluator {
   // Frames of a file have no time of day.
   const schedule = rule.schedule && task.isLive ? scheduleOf(rule.schedule) : always;
   const kind = kindOf(rule.when, { rule, task, schedule });
@@ -67,13 +79,13 @@ export function judgeOf(rule: Rule, task: JudgedTask): Judge {
 
 interface Surroundings {
   rule: Rule;
-  task: JudgedTask;
+  task: EvaluatedTask;
   schedule: Schedule;
 }
 
 /** What differs between the kinds of rules. */
 interface Kind {
-  frame: (state: RuleState, frame: JudgedFrame) => readonly AlarmChange[];
+  frame: (state: RuleState, frame: EvaluatedFrame) => readonly AlarmChange[];
   /** Time passed without a frame, up to a frame or not. */
   silence: (state: RuleState, untilMs: number, isFrame: boolean) => readonly AlarmChange[];
 }
@@ -97,7 +109,7 @@ function kindOf(when: RuleWhen, around: Surroundings): Kind {
       return {
         frame: none,
         silence: (state, untilMs, isFrame) =>
-          isFrame ? endSilence(silence, state, untilMs) : judgeSilence(silence, state, untilMs),
+          isFrame ? endSilence(silence, state, untilMs) : evaluateSilence(silence, state, untilMs),
       };
     }
     case 'task_ended':
@@ -118,7 +130,7 @@ function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule,
       }
       const matched = matches(frame);
       const holds = when.kind === 'object_present' ? matched.length >= when.min_count : matched.length === 0;
-      return judgeLevel(level, state, { frame, holds, matched, elapsedMs: elapsedMs(state, frame, task.pace) });
+      return evaluateLevel(level, state, { frame, holds, matched, elapsedMs: elapsedMs(state, frame, task.pace) });
     },
     silence: (state, untilMs) => {
       if (!state.last || untilMs - state.last.timeMs <= GAP_CLOSES_AFTER_MS) return unchanged;
@@ -137,14 +149,14 @@ function lineKind(when: RuleWhenOf<'line_crossed'>, { rule, task, schedule }: Su
     frame: (state, frame) => {
       if (isGap(state, frame.timeMs, task.pace)) state.paths = {};
       const matched = matches(frame);
-      return judgeLine(line, state, { frame, matched, mayAlarm: schedule.isOpen(frame.timeMs) });
+      return evaluateLine(line, state, { frame, matched, mayAlarm: schedule.isOpen(frame.timeMs) });
     },
     silence: none,
   };
 }
 
 /** Time does not run in a gap. */
-const elapsedMs = (state: RuleState, { timeMs }: JudgedFrame, pace: Pace): number =>
+const elapsedMs = (state: RuleState, { timeMs }: EvaluatedFrame, pace: Pace): number =>
   !state.last || isGap(state, timeMs, pace) ? 0 : timeMs - state.last.timeMs;
 
 /** Whether frames are missing between the newest one and this time: tracks end then, too. */
@@ -160,7 +172,7 @@ interface TaskEnd {
 
 function endedAs(
   rule: Rule,
-  { taskId }: JudgedTask,
+  { taskId }: EvaluatedTask,
   { state, atMs, status, schedule }: TaskEnd,
 ): readonly AlarmChange[] {
   if (rule.when.kind !== 'task_ended' || !rule.when.statuses.some((one) => one === status)) return [];

@@ -4,14 +4,14 @@ import { appendEvents } from '@vision/kafka/outbox';
 import { awaitImages, lockAlarmImages } from '../../db/alarm-images.ts';
 import { snapshotsOf } from '../../db/track-snapshots.ts';
 import { alarmEvent, alarmImageOf, alarmSnapshotOf, imageTrackOf } from '../../domain/alarm-snapshot.ts';
-import type { RuleAlarm } from '../../domain/fold/judging.ts';
-import type { JudgedView } from '../../domain/task-view.ts';
+import type { RuleAlarm } from '../../domain/fold/evaluation.ts';
+import type { EvaluatedView } from '../../domain/task-view.ts';
 
 /** Appends the events of alarms that opened and closed, in the transaction that stores where their rules are. */
 export async function announceAlarms(
   tx: Knex.Transaction,
   taskId: string,
-  { changes, task, nowMs }: { changes: readonly RuleAlarm[]; task: JudgedView; nowMs: number },
+  { changes, task, nowMs }: { changes: readonly RuleAlarm[]; task: EvaluatedView; nowMs: number },
 ): Promise<void> {
   const { subject, clientRef, sceneCode, kind, snapshots } = task;
   const hasImages = snapshots === 'tracks';
@@ -21,7 +21,7 @@ export async function announceAlarms(
   const alarms = changes.map((change, index) => {
     const trackId = tracks[index];
     const snapshot = alarmImageOf(alarmed, trackId, trackId === undefined ? undefined : images.get(trackId));
-    const alarm = alarmSnapshotOf(alarmed, change, { snapshot, judgedMs: nowMs });
+    const alarm = alarmSnapshotOf(alarmed, change, { snapshot, evaluatedMs: nowMs });
     return { trackId, alarm };
   });
   await awaitImages(

@@ -7,7 +7,7 @@ import type { BacktestReport, TriedRule } from '../../domain/backtest.ts';
 import type { SourceRecord } from '../../domain/describe-source.ts';
 import { paceOf } from '../../domain/fold/pace.ts';
 import type { Pace } from '../../domain/fold/pace.ts';
-import { toJudged } from '../../domain/fold/rules.ts';
+import { toEvaluated } from '../../domain/fold/rules.ts';
 import { effectiveScore } from '../../domain/result-query.ts';
 import type { TimeRange } from '../../domain/result-query.ts';
 import type { ReadableTask } from '../../domain/task-view.ts';
@@ -29,20 +29,20 @@ export interface BacktestRequest {
   signal: AbortSignal;
 }
 
-/** A backtest ends after this time with what it has judged. */
+/** A backtest ends after this time with what it has evaluated. */
 const MOST_MS = 10_000;
-/** Frames whose segments are opened together, and frames that are judged before others get the processor. */
+/** Frames whose segments are opened together, and frames that are evaluated before others get the processor. */
 const OPENED = 5_000;
 const PAGE = 500;
 
-/** Judges a rule over the stored frames of a task. Stores nothing and notifies no one. */
+/** Evaluates a rule over the stored frames of a task. Stores nothing and notifies no one. */
 export async function createAlarmBacktest(deps: BacktestDeps, request: BacktestRequest): Promise<BacktestReport> {
   const { subject, taskId, signal } = request;
   const task = await findTask(deps, subject, taskId);
   const record = await findSourceRecord(deps.db, taskId);
   if (!record) throw taskNotFound();
   const kind = record.kind ?? (await learnKind(deps, subject, taskId));
-  const work = () => judgeStored(deps, request, { task, record, isLive: kind === 'stream' });
+  const work = () => evaluateStored(deps, request, { task, record, isLive: kind === 'stream' });
   return deps.backtests.run(work, { signal, owner: subject });
 }
 
@@ -52,20 +52,20 @@ interface Found {
   isLive: boolean;
 }
 
-async function judgeStored(deps: BacktestDeps, request: BacktestRequest, found: Found): Promise<BacktestReport> {
+async function evaluateStored(deps: BacktestDeps, request: BacktestRequest, found: Found): Promise<BacktestReport> {
   const { taskId, rule, times } = request;
   const { task, record, isLive } = found;
   const pace = paceOf(record.source?.snapshot.sample_fps);
   const createdMs = isLive ? createdAtMsOf(taskId) : times.fromMs;
   const threshold = Math.ceil(minScoreOf(rule.when, task) * 1e6 - 1e-6);
   const backtest = new Backtest(rule, { taskId, threshold, isLive, createdMs, pace }, times);
-  const isWhole = await judgeFrames(deps, request, { task, backtest });
-  const untilMs = isWhole ? judgeEnd(backtest, times, { ...found, pace }) : undefined;
+  const isWhole = await evaluateFrames(deps, request, { task, backtest });
+  const untilMs = isWhole ? evaluateEnd(backtest, times, { ...found, pace }) : undefined;
   return backtest.report(untilMs);
 }
 
-/** Returns whether every frame of the time was judged. */
-async function judgeFrames(
+/** Returns whether every frame of the time was evaluated. */
+async function evaluateFrames(
   deps: BacktestDeps,
   { taskId, rule, times, signal }: BacktestRequest,
   { task, backtest }: { task: ReadableTask; backtest: Backtest },
@@ -81,7 +81,7 @@ async function judgeFrames(
     for (let at = 0; at < inTime.length; at += OPENED) {
       const opened = await openFrames(deps, inTime.slice(at, at + OPENED), { isNeeded, signal });
       for (const [index, frame] of opened.entries()) {
-        if (!backtest.add(toJudged(frame))) return false;
+        if (!backtest.add(toEvaluated(frame))) return false;
         if ((index + 1) % PAGE > 0) continue;
         await setImmediate();
         signal.throwIfAborted();
@@ -96,10 +96,14 @@ async function judgeFrames(
 }
 
 /**
- * Judges the time behind the last frame: silence of a stream, or the end of the task. Returns the time before which
+ * Evaluates the time behind the last frame: silence of a stream, or the end of the task. Returns the time before which
  * every frame is stored, if there is one behind the last frame.
  */
-function judgeEnd(backtest: Backtest, { fromMs, toMs }: TimeRange, found: Found & { pace: Pace }): number | undefined {
+function evaluateEnd(
+  backtest: Backtest,
+  { fromMs, toMs }: TimeRange,
+  found: Found & { pace: Pace },
+): number | undefined {
   const { task, record, isLive, pace } = found;
   // The record was read before the frames: those that were stored meanwhile are no part of the silence.
   const { nowMs } = record;

@@ -11,7 +11,7 @@ import { nothingRead } from '../../domain/cursor.ts';
 import type { Progress } from '../../domain/cursor.ts';
 import { decodeState, encodeState } from '../../domain/fold/codec.ts';
 import { areMinutesDue, countTrack, mergeHour, takeDueMinutes } from '../../domain/fold/hours.ts';
-import { encodeJudging } from '../../domain/fold/judging-state.ts';
+import { encodeEvaluation } from '../../domain/fold/evaluation-state.ts';
 import { copyOf } from '../../domain/fold/minutes.ts';
 import { paceOf } from '../../domain/fold/pace.ts';
 import { emptyState } from '../../domain/fold/state.ts';
@@ -21,9 +21,9 @@ import { mergeTracks } from '../../domain/fold/tracks.ts';
 import { announceAlarms } from './announce-alarms.ts';
 import type { Deps } from '../deps.ts';
 import { foldPages } from '../read/fold-pages.ts';
-import { judgeRest } from './judge-rest.ts';
-import { openJudging } from './open-judging.ts';
-import type { OpenJudging } from './open-judging.ts';
+import { evaluateRest } from './evaluate-rest.ts';
+import { openEvaluation } from './open-evaluation.ts';
+import type { OpenEvaluation } from './open-evaluation.ts';
 
 export type FoldDeps = Pick<
   Deps,
@@ -36,7 +36,7 @@ const PAGES = 4;
 const ROUNDS = 10;
 
 /**
- * Folds the frames of a task that are not folded yet into tracks and hours, and judges its alarm rules on them. What is
+ * Folds the frames of a task that are not folded yet into tracks and hours, and evaluates its alarm rules. What is
  * made of them, alarms included, is stored in one transaction with the progress, under the condition that no other
  * process folded the task meanwhile: so each frame counts once, despite repeats and interruptions.
  */
@@ -60,7 +60,7 @@ export interface FoldOutcome {
   /** False when another process folded the task at the same time. */
   isSaved: boolean;
   /** The rules of the task as of the frames up to the position. */
-  open: OpenJudging | undefined;
+  open: OpenEvaluation | undefined;
   position: number;
 }
 
@@ -76,14 +76,14 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
   const { stored, fold, nowMs } = found;
   const state = fold ? decodeState(fold.state) : emptyState();
   const pace = paceOf(found.sampleFps);
-  const open = await openJudging(deps, taskId, { found, state, pace });
-  const judging = open?.judging;
+  const open = await openEvaluation(deps, taskId, { found, state, pace });
+  const evaluation = open?.evaluation;
   const from = fold ?? nothingRead;
-  const read = await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES, judging });
+  const read = await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES, evaluation });
   const againMs =
-    open && !read.hasMore ? await judgeRest(deps, { ...open, taskId, position: stored.position, nowMs }) : undefined;
+    open && !read.hasMore ? await evaluateRest(deps, { ...open, taskId, position: stored.position, nowMs }) : undefined;
   const plan = read.hasMore ? undefined : planOf(found, open, againMs);
-  const isMoved = read.progress.position > from.position || read.progress.seq > from.seq || judging?.hasChanged;
+  const isMoved = read.progress.position > from.position || read.progress.seq > from.seq || evaluation?.hasChanged;
   const revision = fold?.revision ?? 0;
   const next = { state, progress: read.progress, revision: revision + 1, open, nowMs, plan };
   const isSaved = await (isMoved ? store(db, { day, taskId }, next) : planned(db, taskId, plan));
@@ -94,7 +94,7 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
 /** A task without rules is not asked for them again until they change. */
 const planOf = (
   { stored, ruleSet }: FoldProgress,
-  open: OpenJudging | undefined,
+  open: OpenEvaluation | undefined,
   againMs: number | undefined,
 ): FoldPlan => ({
   position: stored.position,
@@ -109,10 +109,10 @@ const SET_BACK_TOLD_MS = 1_000;
 function announce(
   { signals, wakeRelay }: Pick<Deps, 'signals' | 'wakeRelay'>,
   taskId: string,
-  open: OpenJudging | undefined,
+  open: OpenEvaluation | undefined,
 ): void {
   if (!open) return;
-  const { setBackMs, crossingsLeftOut, changes } = open.judging;
+  const { setBackMs, crossingsLeftOut, changes } = open.evaluation;
   if (crossingsLeftOut > 0) signals.crossingsLeftOut(taskId, crossingsLeftOut);
   if (open.task.kind === 'stream' && setBackMs > SET_BACK_TOLD_MS) signals.clockSetBack(taskId, setBackMs);
   if (changes.length === 0) return;
@@ -125,7 +125,7 @@ function announce(
 }
 
 /** When the frame was captured that opened an alarm; undefined when none did, or its time is no time of day. */
-function capturedMsOf({ task }: OpenJudging, { openedMs, evidence }: AlarmChange): number | undefined {
+function capturedMsOf({ task }: OpenEvaluation, { openedMs, evidence }: AlarmChange): number | undefined {
   const isByFrame = task.kind === 'stream' && evidence.frame?.timeMs === openedMs;
   return isByFrame ? openedMs : undefined;
 }
@@ -134,7 +134,7 @@ interface NewFold {
   state: FoldState;
   progress: Progress;
   revision: number;
-  open: OpenJudging | undefined;
+  open: OpenEvaluation | undefined;
   nowMs: number;
   plan: FoldPlan | undefined;
 }
@@ -150,7 +150,7 @@ async function planned(db: Knex, taskId: string, plan: FoldPlan | undefined): Pr
  */
 async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean> {
   const { state, revision, open, plan } = fold;
-  const hasRows = state.ended.size > 0 || areMinutesDue(state) || (open && open.judging.changes.length > 0);
+  const hasRows = state.ended.size > 0 || areMinutesDue(state) || (open && open.evaluation.changes.length > 0);
   const save = (by: Knex, rest: FoldState) => {
     crashPoint('results.fold_made');
     return saveFold(by, task.taskId, { fold: storedFold(fold, rest), plan });
@@ -185,11 +185,11 @@ async function storeRows(tx: Knex.Transaction, task: TaskOfDay, { state, open, n
     task,
     [...due].map(([hourMs, more]) => mergeHour(hourMs, hours.get(hourMs), more)),
   );
-  if (open) await announceAlarms(tx, task.taskId, { changes: open.judging.changes, task: open.task, nowMs });
+  if (open) await announceAlarms(tx, task.taskId, { changes: open.evaluation.changes, task: open.task, nowMs });
   return rest;
 }
 
 function storedFold({ progress, revision, open }: NewFold, rest: FoldState): StoredFold {
-  const rules = open ? encodeJudging(open.judging.state()) : null;
+  const rules = open ? encodeEvaluation(open.evaluation.state()) : null;
   return { ...progress, revision, state: encodeState(rest), rules };
 }

@@ -1,5 +1,5 @@
 import type { Progress } from '../../domain/cursor.ts';
-import type { Judging } from '../../domain/fold/judging.ts';
+import type { Evaluation } from '../../domain/fold/evaluation.ts';
 import { foldFrames } from '../../domain/fold/state.ts';
 import type { FoldedFrame, FoldState } from '../../domain/fold/state.ts';
 import type { SegmentBody } from '../../domain/segments/column-body.ts';
@@ -28,23 +28,23 @@ interface FoldRequest {
   from: Progress;
   pages: number;
   /** The alarm rules of the task, which see the same frames. */
-  judging?: Judging | undefined;
+  evaluation?: Evaluation | undefined;
 }
 
 /** Adds the frames behind `from` to the state, in place, `pages` pages of them at most. */
 export async function foldPages(
   deps: OpenDeps,
   taskId: string,
-  { task, state, pace, from, pages, judging }: FoldRequest,
+  { task, state, pace, from, pages, evaluation }: FoldRequest,
 ): Promise<FoldedPages> {
   let progress = from;
   let frames = 0;
   for (let left = pages; left > 0; left -= 1) {
     const page = await readPage(deps, taskId, { task, from: progress, limit: PAGE });
     const opened = await openFrames(deps, page.frames);
-    const watched = judging?.watch(opened) ?? opened;
+    const watched = evaluation?.watch(opened) ?? opened;
     foldFrames(state, watched, pace);
-    judging?.add(watched);
+    evaluation?.add(watched);
     frames += page.frames.length;
     progress = page.progress;
     if (!page.hasMore) return { progress, hasMore: false, frames };

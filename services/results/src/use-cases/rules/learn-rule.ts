@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
-import { judgeTasksOf, lockRules, saveRule } from '../../db/alarm-rules.ts';
+import { scheduleFoldsOf, lockRules, saveRule } from '../../db/alarm-rules.ts';
 
 /**
  * Stores an alarm rule and makes the running tasks of its subject due, whose fold opens and closes alarms by it. The
@@ -8,5 +8,5 @@ import { judgeTasksOf, lockRules, saveRule } from '../../db/alarm-rules.ts';
  */
 export async function learnRule(tx: Knex.Transaction, rule: RuleSnapshot): Promise<void> {
   await lockRules(tx, rule.subject, 'rule');
-  if (await saveRule(tx, rule)) await judgeTasksOf(tx, rule.subject);
+  if (await saveRule(tx, rule)) await scheduleFoldsOf(tx, rule.subject);
 }

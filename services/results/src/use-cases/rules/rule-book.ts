@@ -4,11 +4,11 @@ import { ruleSetOf, rulesFor } from '../../domain/alarm-rule.ts';
 import { prepareRules } from '../../domain/fold/active-rule.ts';
 import type { PreparedRule } from '../../domain/fold/active-rule.ts';
 import type { Pace } from '../../domain/fold/pace.ts';
-import type { JudgedView } from '../../domain/task-view.ts';
+import type { EvaluatedView } from '../../domain/task-view.ts';
 import { createdAtMsOf } from '@vision/contracts/ids';
 import { createRuleCache } from './rule-cache.ts';
 
-/** The rules of tasks, prepared for judging. */
+/** The rules of tasks, prepared for evaluation. */
 export interface RuleBook {
   /** Those of a task; asks for them when `ruleSet` is not that of the last time. */
   of: (asked: AskedRules) => Promise<TaskRules>;
@@ -16,7 +16,7 @@ export interface RuleBook {
 
 interface AskedRules {
   taskId: string;
-  task: JudgedView;
+  task: EvaluatedView;
   pace: Pace;
   ruleSet: number | null;
 }

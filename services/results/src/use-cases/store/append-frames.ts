@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { adoptRows, presentRows } from '../../db/frames.ts';
 import { inlineSegment, insertSegments, saveHeads, segmentsAround } from '../../db/segments.ts';
 import type { AskedNumbers, FoundSegment, NewSegment } from '../../db/segments.ts';
-import { framesWith, judgeDoubtful } from '../../domain/plan-storing.ts';
+import { framesWith, classifyDoubtful } from '../../domain/plan-storing.ts';
 import type { Doubtful, FrameRow, PresentFrame } from '../../domain/plan-storing.ts';
 import { encodeHeads } from '@vision/contracts/segments/head';
 import { checksumOf } from '@vision/contracts/segments/pack';
@@ -54,7 +54,7 @@ export async function settleDoubtful(tx: Knex.Transaction, frames: FrameRow[]): 
   if (frames.length === 0) return [];
   const rows = await presentRows(tx, frames);
   const segments = await segmentsAround(tx, [...framesByTask(frames).values()].flatMap(askedOf), 'heads only');
-  const outcomes = judgeDoubtful(frames, [...rows, ...segments.flatMap(presentIn)]);
+  const outcomes = classifyDoubtful(frames, [...rows, ...segments.flatMap(presentIn)]);
   const adopted = framesWith(frames, outcomes, 'adopted');
   await adoptRows(tx, adopted);
   await adoptInSegments(tx, segments, adopted);

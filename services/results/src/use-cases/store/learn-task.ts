@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { judgeTask, lockRules } from '../../db/alarm-rules.ts';
+import { scheduleFold, lockRules } from '../../db/alarm-rules.ts';
 import { isDeletedForNow } from '../../db/deleted-tasks.ts';
 import { saveTaskView } from '../../db/task-views.ts';
 import type { TaskView } from '../../domain/task-view.ts';
@@ -11,5 +11,5 @@ import type { TaskView } from '../../domain/task-view.ts';
 export async function learnTask(tx: Knex.Transaction, task: TaskView): Promise<boolean> {
   await lockRules(tx, task.subject, 'task');
   if (await isDeletedForNow(tx, task.task_id)) return false;
-  return (await saveTaskView(tx, task)) && (await judgeTask(tx, task.task_id));
+  return (await saveTaskView(tx, task)) && (await scheduleFold(tx, task.task_id));
 }

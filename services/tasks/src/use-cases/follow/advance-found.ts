@@ -3,7 +3,7 @@ import { crashPoint } from '@vision/shared/crash-point';
 import type { Job } from '@vision/contracts/inference';
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { noteJob, noteStopSent } from '../../db/jobs.ts';
-import { judgeFound } from '../../domain/job-progress.ts';
+import { classifyJob } from '../../domain/job-progress.ts';
 import type { Verdict } from '../../domain/job-progress.ts';
 import type { Task } from '../../domain/task.ts';
 import type { BackendState } from './backend-state.ts';
@@ -21,7 +21,7 @@ export async function advanceFound(
 ): Promise<void> {
   const noted = await noteJob(deps.db, task, job);
   const rules = { now: state.now, today: state.today, resultsGraceMs: deps.settings.resultsGraceMs };
-  const verdict = judgeFound(noted, job, rules);
+  const verdict = classifyJob(noted, job, rules);
   await withStoredTrace(task.trace, () => apply(deps, { task: noted, verdict, now: state.now }));
 }
 

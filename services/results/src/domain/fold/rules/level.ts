@@ -1,6 +1,6 @@
 import { close, mayRaise, observe, raise, unchanged } from './alarm.ts';
 import { suppress } from './state.ts';
-import type { AlarmChange, JudgedFrame, Rule, RuleState, SeenObject } from './state.ts';
+import type { AlarmChange, EvaluatedFrame, Rule, RuleState, SeenObject } from './state.ts';
 
 /** A condition that a frame fulfils or not. */
 export interface Level {
@@ -15,15 +15,15 @@ export interface Level {
 
 /** What one frame says. */
 export interface Reading {
-  frame: JudgedFrame;
+  frame: EvaluatedFrame;
   holds: boolean;
   matched: readonly SeenObject[];
   /** Time since the frame before; 0 over a gap. */
   elapsedMs: number;
 }
 
-/** Judges one frame: idle, pending, open, closed by the contrary, by frame times without gaps. */
-export function judgeLevel(
+/** Evaluates one frame: idle, pending, open, closed by the contrary, by frame times without gaps. */
+export function evaluateLevel(
   level: Level,
   state: RuleState,
   { frame, holds, matched, elapsedMs }: Reading,

@@ -4,7 +4,7 @@ import type { GridPoint } from '@vision/contracts/region';
 import { isTrackId } from '../tracks.ts';
 import { close, mayRaise, raise, unchanged } from './alarm.ts';
 import { suppress } from './state.ts';
-import type { AlarmChange, Direction, JudgedFrame, Rule, RuleState, SeenObject, TrackPath } from './state.ts';
+import type { AlarmChange, Direction, EvaluatedFrame, Rule, RuleState, SeenObject, TrackPath } from './state.ts';
 
 export interface Line {
   rule: Rule;
@@ -37,11 +37,11 @@ const MOST_PATHS_OF_TASK = 10_000;
 export const pathsPerLine = (lines: number): number =>
   Math.min(MOST_PATHS, Math.ceil(MOST_PATHS_OF_TASK / Math.max(1, lines)));
 
-/** Judges one frame: each crossing is an alarm that opens and closes in it. */
-export function judgeLine(
+/** Evaluates one frame: each crossing is an alarm that opens and closes in it. */
+export function evaluateLine(
   line: Line,
   state: RuleState,
-  { frame, matched, mayAlarm }: { frame: JudgedFrame; matched: readonly SeenObject[]; mayAlarm: boolean },
+  { frame, matched, mayAlarm }: { frame: EvaluatedFrame; matched: readonly SeenObject[]; mayAlarm: boolean },
 ): readonly AlarmChange[] {
   const { rule, taskId, when, trackEndsAfterMs } = line;
   if (isNewSecond(state, frame.timeMs)) forgetTracks(state, frame.timeMs, trackEndsAfterMs);

@@ -1,6 +1,6 @@
 import type { RuleWhenOf } from '@vision/contracts/alarm-rules';
 import { containment, regionOf } from '@vision/contracts/region';
-import type { JudgedFrame, JudgedTask, SeenObject } from './state.ts';
+import type { EvaluatedFrame, EvaluatedTask, SeenObject } from './state.ts';
 
 type Matching = RuleWhenOf<'object_present' | 'object_absent' | 'line_crossed'>;
 
@@ -8,7 +8,10 @@ const none: readonly SeenObject[] = [];
 const nothing: readonly never[] = [];
 
 /** Selects the objects of a frame that count for a rule, highest score first. */
-export function matcherOf(when: Matching, { threshold }: JudgedTask): (frame: JudgedFrame) => readonly SeenObject[] {
+export function matcherOf(
+  when: Matching,
+  { threshold }: EvaluatedTask,
+): (frame: EvaluatedFrame) => readonly SeenObject[] {
   const labels = [...new Set(when.labels)];
   // Scores are stored in millionths; a score between two of them selects from the next one.
   const least = when.min_score === undefined ? threshold : Math.ceil(when.min_score * 1e6 - 1e-6);

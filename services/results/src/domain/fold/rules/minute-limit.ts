@@ -1,6 +1,6 @@
 /**
- * Alarms in a minute of a task, over all its rules. They count by the times of frames, so frames that are judged late
- * or again raise the same alarms.
+ * Alarms in a minute of a task, over all its rules. They count by the times of frames, so a late or repeated evaluation
+ * raises the same alarms.
  */
 export const CROSSINGS_A_MINUTE = 60;
 /** The same of conditions that hold for a time: more than 200 rules with the default interval raise. */

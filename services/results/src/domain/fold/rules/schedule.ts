@@ -59,7 +59,7 @@ export function scheduleOf(schedule: RuleSchedule): Schedule {
 
 /**
  * The next moment at which a schedule may begin or end: a window does, the day changes, or the clock is set. A silence
- * of a day is judged every five seconds, so its minutes are not looked at one by one.
+ * of a day is evaluated every five seconds, so its minutes are not looked at one by one.
  */
 function nextEdge(ms: number, { minutes }: LocalTime, edges: readonly number[]): number {
   const minute = Math.floor(ms / MINUTE_MS);

@@ -1,35 +1,35 @@
 import { close, mayRaise, raise } from './alarm.ts';
 import type { Schedule } from './schedule.ts';
 import { suppress } from './state.ts';
-import type { AlarmChange, JudgedTask, Rule, RuleState } from './state.ts';
+import type { AlarmChange, EvaluatedTask, Rule, RuleState } from './state.ts';
 
 export interface Silence {
   rule: Rule;
-  task: JudgedTask;
+  task: EvaluatedTask;
   schedule: Schedule;
   forMs: number;
 }
 
-/** A frame is judged so long after it was captured, while nothing waits. */
-const JUDGED_WITHIN_MS = 5_000;
+/** A frame is evaluated so long after it was captured, while nothing waits. */
+const EVALUATED_WITHIN_MS = 5_000;
 
 /**
  * Up to when a stream has been silent, by the clock of its newest frame, when no other frame came until `untilMs`. The
  * clock of the worker that gave the frame its time may be wrong: a silence is at least as long as the time since the
- * frame was judged, and longer by what passes before that at most.
- * @param judgedMs by the clock of the database; undefined when it is not known
+ * frame was evaluated, and longer by what passes before that at most.
+ * @param evaluatedMs by the clock of the database; undefined when it is not known
  */
 export function silentUntil(
-  { timeMs, judgedMs }: { timeMs: number; judgedMs: number | undefined },
+  { timeMs, evaluatedMs }: { timeMs: number; evaluatedMs: number | undefined },
   untilMs: number,
 ): number {
-  if (judgedMs === undefined) return untilMs;
-  const leastMs = timeMs + Math.max(0, untilMs - judgedMs);
-  return Math.min(Math.max(untilMs, leastMs), leastMs + JUDGED_WITHIN_MS);
+  if (evaluatedMs === undefined) return untilMs;
+  const leastMs = timeMs + Math.max(0, untilMs - evaluatedMs);
+  return Math.min(Math.max(untilMs, leastMs), leastMs + EVALUATED_WITHIN_MS);
 }
 
-/** Judges the time since the newest frame, in which there was none up to `untilMs`. It may be judged again later. */
-export function judgeSilence(
+/** Evaluates the time since the newest frame, in which there was none up to `untilMs`. A later call may repeat it. */
+export function evaluateSilence(
   { rule, task, schedule, forMs }: Silence,
   state: RuleState,
   untilMs: number,
@@ -55,7 +55,7 @@ export function judgeSilence(
 /** A frame ends the silence. */
 export function endSilence(silence: Silence, state: RuleState, atMs: number): readonly AlarmChange[] {
   const { rule, task, schedule, forMs } = silence;
-  const changes = judgeSilence(silence, state, atMs);
+  const changes = evaluateSilence(silence, state, atMs);
   const dueMs = (state.last?.timeMs ?? task.beginsMs) + forMs;
   const wasRaised = state.raisedMs !== undefined && state.raisedMs >= dueMs;
   const heldBackMs = wasRaised ? undefined : schedule.first('open', dueMs, atMs);

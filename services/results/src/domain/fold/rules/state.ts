@@ -6,7 +6,7 @@ import type { TaskStatus } from '@vision/contracts/task-events';
 import type { Pace } from '../pace.ts';
 import type { Box } from '../tracks.ts';
 
-/** A rule as it is judged. */
+/** A rule as it is evaluated. */
 export interface Rule {
   id: string;
   version: number;
@@ -15,8 +15,8 @@ export interface Rule {
   schedule: RuleSchedule | undefined;
 }
 
-/** What judging needs to know of the task. */
-export interface JudgedTask {
+/** Facts of a task that an evaluation needs. */
+export interface EvaluatedTask {
   taskId: string;
   /** Score in millionths below which objects do not count for rules without a score of their own. */
   threshold: number;
@@ -43,18 +43,18 @@ export interface SeenObject extends Box {
 }
 
 /** An object of a frame, and its anchors as regions are asked about them: once for all rules. */
-interface JudgedObject {
+interface EvaluatedObject {
   object: SeenObject;
   center: GridPoint;
   bottomCenter: GridPoint;
 }
 
-/** A frame as any number of rules judge it; `frameOf` makes it. */
-export interface JudgedFrame extends FrameRef {
+/** A frame as any number of rules evaluate it; `frameOf` makes it. */
+export interface EvaluatedFrame extends FrameRef {
   /** The frame as states and alarms name it. */
   ref: FrameRef;
   /** Objects of each label, in the order of the frame. */
-  byLabel: ReadonlyMap<string, readonly JudgedObject[]>;
+  byLabel: ReadonlyMap<string, readonly EvaluatedObject[]>;
   /** Whether a crossing in it raises an alarm, for which it counts; asked last, for each of them. */
   mayCross: () => boolean;
   /** The same of a condition that has held for long enough in it. */
@@ -65,16 +65,16 @@ export interface JudgedFrame extends FrameRef {
 export function frameOf(
   { seq, timeMs }: FrameRef,
   objects: readonly SeenObject[],
-  limits: Pick<JudgedFrame, 'mayCross' | 'mayHold'> = unlimited,
-): JudgedFrame {
-  const byLabel = new Map<string, JudgedObject[]>();
+  limits: Pick<EvaluatedFrame, 'mayCross' | 'mayHold'> = unlimited,
+): EvaluatedFrame {
+  const byLabel = new Map<string, EvaluatedObject[]>();
   for (const object of objects) {
     const { label, cx, cy, height } = object;
     const center = pointInImage(cx, cy);
-    const judged = { object, center, bottomCenter: pointInImage(cx, cy + height / 2) };
+    const evaluated = { object, center, bottomCenter: pointInImage(cx, cy + height / 2) };
     const known = byLabel.get(label);
-    if (known) known.push(judged);
-    else byLabel.set(label, [judged]);
+    if (known) known.push(evaluated);
+    else byLabel.set(label, [evaluated]);
   }
   return { seq, timeMs, ref: { seq, timeMs }, byLabel, ...limits };
 }
@@ -132,7 +132,7 @@ export interface TrackPath {
 
 /** Where a rule is in a task. Plain data: it comes back from JSON as it was. */
 export interface RuleState {
-  /** The newest judged frame. */
+  /** The newest evaluated frame. */
   last?: FrameRef | undefined;
   /** Opening time of the newest alarm. */
   raisedMs?: number | undefined;
@@ -157,7 +157,7 @@ interface Pending {
   isHeldBack: boolean;
 }
 
-/** With every property: states of one shape are judged faster. */
+/** With every property: states of one shape are evaluated faster. */
 export const newRuleState = (): RuleState => ({
   last: undefined,
   raisedMs: undefined,

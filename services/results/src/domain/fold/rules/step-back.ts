@@ -2,8 +2,8 @@ import type { RuleState } from './state.ts';
 
 /**
  * Moves what a rule remembers to a clock that is behind: a worker that took a stream over may have one. The next frame,
- * of this time, is judged as one that follows a millisecond after the newest, so the rule is at work at once and time
- * that it counts goes on. What an open alarm says stays as it was told.
+ * of this time, is evaluated as one that follows a millisecond after the newest, so the rule is at work at once and the
+ * time that it counts goes on. What an open alarm says stays as it was told.
  */
 export function stepBack(state: RuleState, timeMs: number): void {
   if (!state.last || state.last.timeMs < timeMs) return;

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judgePicture } from './judge-picture.ts';
+import { inspectImage } from './inspect-image.ts';
 import { ImageRefusedError } from './image-error.ts';
 import { ORDINARY_MS } from './picture-limits.ts';
 
 const refusalOf = (bytes: Buffer): string => {
   try {
-    judgePicture(bytes);
+    inspectImage(bytes);
     return 'accepted';
   } catch (error) {
     return error instanceof ImageRefusedError ? error.reason : String(error);
@@ -99,7 +99,7 @@ test.each<[string, Buffer, object]>([
     { type: 'webp', width: 640, height: 480 },
   ],
 ])('%s is measured', (_name, bytes, expected) => {
-  expect(judgePicture(bytes)).toMatchObject(expected);
+  expect(inspectImage(bytes)).toMatchObject(expected);
 });
 
 const MiB = 2 ** 20;
@@ -116,7 +116,7 @@ test.each<[string, Buffer]>([
   ['a screenshot of 3.7 megapixels', png(header(2_560, 1_440))],
   ['a WebP of 2 megapixels', webp(canvas(1_920, 1_080), part('VP8 ', Buffer.alloc(MiB / 2)))],
 ])('%s is ordinary', (_name, bytes) => {
-  expect(judgePicture(bytes).expectedMs).toBeLessThanOrEqual(ORDINARY_MS);
+  expect(inspectImage(bytes).expectedMs).toBeLessThanOrEqual(ORDINARY_MS);
 });
 
 test.each<[string, Buffer]>([
@@ -132,7 +132,7 @@ test.each<[string, Buffer]>([
   ['a WebP of 5 megapixels', webp(canvas(2_500, 2_000), part('VP8 ', Buffer.alloc(30)))],
   ['a WebP of 2 MiB', webp(canvas(1_920, 1_080), part('VP8 ', Buffer.alloc(2 * MiB)))],
 ])('%s is expected to be expensive', (_name, bytes) => {
-  expect(judgePicture(bytes).expectedMs).toBeGreaterThan(ORDINARY_MS);
+  expect(inspectImage(bytes).expectedMs).toBeGreaterThan(ORDINARY_MS);
 });
 
 test.each<[string, Buffer, string]>([
@@ -197,7 +197,7 @@ test('for any bytes, the answer is a size within the limits or a refusal', () =>
   );
 });
 
-test('a JPEG of 8 MiB of fill bytes is judged in about the time of one look at each byte', () => {
+test('a JPEG of 8 MiB of fill bytes is inspected in about the time of one pass over its bytes', () => {
   const bytes = jpeg(frame(64, 48), scan, Buffer.alloc(8 * 1024 * 1024, 0xff));
   const looking = leastCpuMs(() => bytes.reduce((count, byte) => count + (byte === 0xff ? 1 : 0), 0));
   // A walk from marker to marker took many times as long, in which the service did nothing else.

@@ -1,7 +1,7 @@
 import type { ImageSize } from '@vision/contracts/detection';
 
 /** What the structure of a picture says about it. */
-export interface Judgement extends ImageSize {
+export interface Inspection extends ImageSize {
   /**
    * Processor time that decoding should take, milliseconds: about what the most expensive pictures of this structure
    * were measured to take. Only the order of magnitude counts.

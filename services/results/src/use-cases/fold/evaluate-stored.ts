@@ -1,4 +1,4 @@
-import type { Judging } from '../../domain/fold/judging.ts';
+import type { Evaluation } from '../../domain/fold/evaluation.ts';
 import type { FoldedFrame } from '../../domain/fold/state.ts';
 import type { FrameRow } from '../../domain/plan-storing.ts';
 import type { Deps } from '../deps.ts';
@@ -11,7 +11,7 @@ import { createRuleCache } from '../rules/rule-cache.ts';
 interface Live {
   ruleSet: number;
   position: number;
-  judging: Judging;
+  evaluation: Evaluation;
 }
 
 /** Tasks that are folded at the same time. */
@@ -19,11 +19,11 @@ const AT_ONCE = 4;
 
 /**
  * Follows the rules of tasks in memory, beside the fold that stores them. What it finds is a hint and no fact: the fold
- * judges the same frames, and stores what comes of them. A task that is not followed is folded at once; from then on it
- * is, until its frames or rules change elsewhere.
+ * evaluates the same frames, and stores what comes of them. A task that is not followed is folded at once; from then on
+ * it is, until its frames or rules change elsewhere.
  */
 export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules {
-  const followed = createRuleCache<Live>(({ judging }) => judging.size);
+  const followed = createRuleCache<Live>(({ evaluation }) => evaluation.size);
   const waiting = new Set<string>();
   const running = new Map<string, Promise<void>>();
   let isStopping = false;
@@ -32,7 +32,8 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
       const { isSaved, open, position } = await foldTask(deps, taskId);
       // Another process folded the task meanwhile, perhaps without these frames.
       if (!isSaved) waiting.add(taskId);
-      else if (open && !open.judging.isIdle) follow(taskId, { ruleSet: open.ruleSet, judging: open.judging, position });
+      else if (open && !open.evaluation.isIdle)
+        follow(taskId, { ruleSet: open.ruleSet, evaluation: open.evaluation, position });
       else followed.delete(taskId);
     });
     running.delete(taskId);
@@ -41,7 +42,7 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
   const follow = (taskId: string, live: Live) => {
     const known = followed.get(taskId);
     if (known?.ruleSet === live.ruleSet && known.position >= live.position) return;
-    live.judging.takeChanges();
+    live.evaluation.takeChanges();
     followed.set(taskId, live);
   };
   const start = () => {
@@ -60,9 +61,9 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
         return;
       }
       if (live?.ruleSet === ruleSet && live.position === from) {
-        live.judging.add(frames.map(toFolded));
+        live.evaluation.add(frames.map(toFolded));
         live.position = to;
-        if (live.judging.takeChanges().length === 0) return;
+        if (live.evaluation.takeChanges().length === 0) return;
       }
       waiting.add(taskId);
       start();

@@ -1,7 +1,7 @@
 import type { ImageSize } from '@vision/contracts/detection';
 import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
-import type { Judgement } from './judgement.ts';
+import type { Inspection } from './inspection.ts';
 import { MAX_CHUNKS, MAX_FRAMES } from './picture-limits.ts';
 
 const CONTAINER_BYTES = 12;
@@ -15,7 +15,7 @@ const PIXEL_NS = 25;
  * may hold an animation. A canvas that its frames do not fill still has to be made, so the declared one counts.
  * @throws ImageRefusedError `not_decodable`.
  */
-export function judgeWebp(bytes: Buffer): Judgement {
+export function inspectWebp(bytes: Buffer): Inspection {
   const { width, height } = sizeOfFirst(bytes);
   let hasProfile = false;
   let profileBytes = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { judgeBoxes } from './judge-boxes.ts';
+import { evaluateBoxes } from './evaluate-boxes.ts';
 import { parseLabelledPictures } from './labelled-pictures.ts';
 import { atThreshold, calibrationErrorOf, reliabilityOf } from './reliability.ts';
 
@@ -22,9 +22,9 @@ const box = (left: number, top: number, width: number, height: number) => ({
   bottom: top + height,
 });
 
-function judged(...found: { label: string; score: number; box: ReturnType<typeof box> }[]) {
+function evaluated(...found: { label: string; score: number; box: ReturnType<typeof box> }[]) {
   const [picture] = parseLabelledPictures(coco);
-  return picture ? judgeBoxes(found, picture) : [];
+  return picture ? evaluateBoxes(found, picture) : [];
 }
 
 test('the best box takes the object, another one on it is wrong', () => {
@@ -32,21 +32,21 @@ test('the best box takes the object, another one on it is wrong', () => {
     { label: 'person', score: 0.6, box: box(10, 10, 20, 40) },
     { label: 'person', score: 0.9, box: box(12, 10, 20, 40) },
   ];
-  expect(judged(...boxes).map(({ score, isRight }) => [score, isRight])).toEqual([
+  expect(evaluated(...boxes).map(({ score, isRight }) => [score, isRight])).toEqual([
     [0.9, true],
     [0.6, false],
   ]);
 });
 
 test('half of the union is enough, less is wrong, and so is the wrong label', () => {
-  expect(judged({ label: 'person', score: 0.9, box: box(10, 10, 20, 20) })[0]?.isRight).toBe(true);
-  expect(judged({ label: 'person', score: 0.9, box: box(10, 10, 20, 19) })[0]?.isRight).toBe(false);
-  expect(judged({ label: 'car', score: 0.9, box: box(10, 10, 20, 40) })[0]?.isRight).toBe(false);
+  expect(evaluated({ label: 'person', score: 0.9, box: box(10, 10, 20, 20) })[0]?.isRight).toBe(true);
+  expect(evaluated({ label: 'person', score: 0.9, box: box(10, 10, 20, 19) })[0]?.isRight).toBe(false);
+  expect(evaluated({ label: 'car', score: 0.9, box: box(10, 10, 20, 40) })[0]?.isRight).toBe(false);
 });
 
 test('in a crowd nothing is counted, unless its label has no crowd there', () => {
-  expect(judged({ label: 'person', score: 0.9, box: box(70, 0, 10, 20) })).toEqual([]);
-  expect(judged({ label: 'car', score: 0.9, box: box(70, 0, 10, 20) })).toHaveLength(1);
+  expect(evaluated({ label: 'person', score: 0.9, box: box(70, 0, 10, 20) })).toEqual([]);
+  expect(evaluated({ label: 'car', score: 0.9, box: box(70, 0, 10, 20) })).toHaveLength(1);
 });
 
 test('an annotation of an image that is not listed is reported', () => {

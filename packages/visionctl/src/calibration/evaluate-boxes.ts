@@ -8,7 +8,7 @@ export interface FoundBox {
 }
 
 /** A found box, and whether it is right. */
-export interface JudgedBox {
+export interface EvaluatedBox {
   label: string;
   score: number;
   isRight: boolean;
@@ -22,11 +22,11 @@ const RIGHT_IOU = 0.5;
  * that it overlaps most, by an IoU of 0.5 or more; an object is taken once. A box that lies in an ignored place and
  * takes no object is left out of the answer.
  */
-export function judgeBoxes(found: readonly FoundBox[], truth: LabelledPicture): JudgedBox[] {
+export function evaluateBoxes(found: readonly FoundBox[], truth: LabelledPicture): EvaluatedBox[] {
   const open = new Set(truth.objects);
   return found
     .toSorted((a, b) => b.score - a.score)
-    .flatMap(({ label, score, box }): JudgedBox[] => {
+    .flatMap(({ label, score, box }): EvaluatedBox[] => {
       const candidates = [...open].filter((object) => object.label === label);
       const best = candidates
         .map((object) => ({ object, overlap: iouOf(object.box, box) }))

@@ -9,25 +9,25 @@ import type { Ingest } from '../../domain/plan-storing.ts';
 import { announceEnd } from './announce-end.ts';
 import type { Deps } from '../deps.ts';
 
-type JudgeDeps = Pick<Deps, 'db' | 'loops' | 'settings' | 'signals' | 'wakeRelay'>;
+type ApplyDeps = Pick<Deps, 'db' | 'loops' | 'settings' | 'signals' | 'wakeRelay'>;
 
 const PAGE = 20;
 
 /**
  * Brings end marks into force whose patience is over. What is stored is counted anew first, because the running count
  * may be too small after an upgrade; frames that are really missing raise an alarm. Each round looks at all of them,
- * so marks that cannot be judged keep no other waiting. Returns how many came into force.
+ * so marks that cannot be applied keep no other waiting. Returns how many came into force.
  */
-export async function judgeOverdueEnds(deps: JudgeDeps): Promise<number> {
-  let judged = 0;
+export async function applyOverdueEnds(deps: ApplyDeps): Promise<number> {
+  let applied = 0;
   try {
     await deps.loops.of('overdue_ends').forEach(overdueTasks(deps.db), async (taskId) => {
-      if (await judge(deps, taskId)) judged += 1;
+      if (await apply(deps, taskId)) applied += 1;
     });
   } finally {
-    if (judged > 0) deps.wakeRelay();
+    if (applied > 0) deps.wakeRelay();
   }
-  return judged;
+  return applied;
 }
 
 async function* overdueTasks(db: Knex): AsyncGenerator<string> {
@@ -40,12 +40,12 @@ async function* overdueTasks(db: Knex): AsyncGenerator<string> {
 }
 
 /** Returns whether the end mark came into force. */
-async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Promise<boolean> {
+async function apply({ db, settings, signals }: ApplyDeps, taskId: string): Promise<boolean> {
   const seen = await findIngest(db, taskId);
   if (!seen?.pending_end) return false;
   // Counted outside the lock, which the frames of other tasks would wait for as well.
   const counted = await inTransaction(db, (tx) => recount(tx, seen));
-  const judged = await inTransaction(db, async (tx) => {
+  const applied = await inTransaction(db, async (tx) => {
     const current = (await lockIngests(tx, [taskId])).get(taskId);
     const end = current?.pending_end;
     if (!end || current.attempt !== counted.attempt) return undefined;
@@ -54,9 +54,9 @@ async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Prom
     await announceEnd(tx, ended, end);
     return { ended, end };
   });
-  if (!judged) return false;
-  signals.resultsCompleted(taskId, judged.ended.stored);
-  if (!isComplete(judged.ended, judged.end)) signals.framesMissing(taskId, judged.end, judged.ended.attempt_stored);
+  if (!applied) return false;
+  signals.resultsCompleted(taskId, applied.ended.stored);
+  if (!isComplete(applied.ended, applied.end)) signals.framesMissing(taskId, applied.end, applied.ended.attempt_stored);
   return true;
 }
 

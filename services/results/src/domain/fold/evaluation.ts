@@ -1,7 +1,7 @@
 import type { TaskStatus } from '@vision/contracts/task-events';
 import { activeRule, isAtWork, isConcerned } from './active-rule.ts';
 import type { ActiveRule, PreparedRule } from './active-rule.ts';
-import type { JudgingState, RuleProgress } from './judging-state.ts';
+import type { EvaluationState, RuleProgress } from './evaluation-state.ts';
 import { isNewer } from './rules.ts';
 import { close } from './rules/alarm.ts';
 import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE, MinuteLimit } from './rules/minute-limit.ts';
@@ -19,16 +19,16 @@ export interface RuleAlarm extends Pick<RuleProgress, 'id' | 'version' | 'kind'>
 }
 
 /** What a task is when its rules are looked at. */
-interface JudgingStart {
+interface EvaluationStart {
   prepared: readonly PreparedRule[];
-  state: JudgingState;
+  state: EvaluationState;
   /** Position of its newest stored frame. */
   position: number;
-  /** Its newest frame that was judged or passed over before. */
+  /** Its newest frame that was evaluated or passed over before. */
   newest: FrameRef | undefined;
   createdMs: number;
   endedMs: number | undefined;
-  /** Now, by the clock of the database; absent where no silence is judged later. */
+  /** Now, by the clock of the database; absent where no silence is evaluated later. */
   nowMs?: number | undefined;
 }
 
@@ -36,32 +36,32 @@ interface JudgingStart {
  * The rules of one task at work. Frames are added as they were stored, in the order of their numbers; `changes`
  * collects what rules raise and close. An alarm of a version of a rule that no longer applies closes at once.
  *
- * A rule judges frames that are stored after it was looked up; a new version of it, those behind the version before. A
- * task that was created after the rule is judged from its first frame.
+ * A rule is evaluated on frames that are stored after it was looked up; a new version, on those behind the version
+ * before. A task that was created after the rule is evaluated from its first frame.
  */
-export class Judging {
+export class Evaluation {
   readonly changes: RuleAlarm[] = [];
   readonly #rules: ActiveRule[];
   readonly #labels: ReadonlySet<string>;
   readonly #seesAll: boolean;
-  /** Whether a rule was at work behind the newest frame that was judged. */
+  /** Whether a rule was at work behind the newest frame that was evaluated. */
   #isAtWork: boolean;
   readonly #nowMs: number | undefined;
   #newest: FrameRef | undefined;
-  #judgedMs: number | undefined;
+  #evaluatedMs: number | undefined;
   #hasEnded: boolean;
   #hasChanged = false;
   #setBackMs = 0;
   readonly #crossings: MinuteLimit;
   readonly #levels: MinuteLimit;
 
-  constructor(start: JudgingStart) {
+  constructor(start: EvaluationStart) {
     const { prepared, state, newest } = start;
     this.#nowMs = start.nowMs;
     const isKnown = state.newest !== undefined && newest?.seq === state.newest.seq;
     // The newest time of the fold may be that of a clock which was ahead.
     this.#newest = isKnown ? state.newest : newest;
-    this.#judgedMs = isKnown ? state.judgedMs : undefined;
+    this.#evaluatedMs = isKnown ? state.judgedMs : undefined;
     this.#hasEnded = state.hasEnded;
     this.#crossings = new MinuteLimit(CROSSINGS_A_MINUTE, state.crossings);
     this.#levels = new MinuteLimit(LEVELS_A_MINUTE, state.levels);
@@ -125,7 +125,7 @@ export class Judging {
     return this.isIdle ? frames : frames.map((frame) => watched(frame, this.#labels));
   }
 
-  /** Judges frames. */
+  /** Evaluates frames. */
   add(frames: readonly WatchedFrame[]): void {
     if (this.isIdle) return;
     for (const frame of frames) this.#add(frame);
@@ -139,45 +139,45 @@ export class Judging {
   /** No frame of this live stream follows up to this time. */
   silence(atMs: number): void {
     const untilMs = this.#silentUntil(atMs);
-    for (const rule of this.#rules) this.#keep(rule, rule.judge.silence(this.#upToDate(rule), untilMs));
+    for (const rule of this.#rules) this.#keep(rule, rule.evaluator.silence(this.#upToDate(rule), untilMs));
     this.#isAtWork = this.#rules.some(isAtWork);
   }
 
   /** The task has ended, and every frame of it was added. */
   end(end: { atMs: number; status: TaskStatus }): void {
-    for (const rule of this.#rules) this.#keep(rule, rule.judge.end(this.#upToDate(rule), end));
+    for (const rule of this.#rules) this.#keep(rule, rule.evaluator.end(this.#upToDate(rule), end));
     this.#rules.length = 0;
     this.#hasEnded = true;
     this.#hasChanged = true;
   }
 
   /** The state behind everything that was added. */
-  state(): JudgingState {
+  state(): EvaluationState {
     const rules = this.#rules.map((rule) => {
       const { id, version, kind, from } = rule;
       return { id, version, kind, from, state: this.#upToDate(rule) };
     });
     const counts = { crossings: this.#crossings.newest, levels: this.#levels.newest };
-    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, judgedMs: this.#judgedMs, ...counts };
+    return { hasEnded: this.#hasEnded, rules, newest: this.#newest, judgedMs: this.#evaluatedMs, ...counts };
   }
 
   #add(frame: WatchedFrame): void {
     const { seq, timeMs, position } = frame;
     if (this.#newest && !isNewer(frame, this.#newest)) {
-      // Of two frames of one time the second is not judged, but it is the newest one.
+      // Of two frames of one time the second is not evaluated, but it is the newest one.
       if (seq > this.#newest.seq) this.#renew({ seq, timeMs });
       return;
     }
     if (this.#newest && timeMs < this.#newest.timeMs) this.#setBack(timeMs, this.#newest.timeMs);
     const objects = frame.seen ?? readObjects(frame, this.#labels);
     if (objects.length > 0 || this.#seesAll || this.#isAtWork) {
-      const judged = frameOf({ seq, timeMs }, objects, {
+      const evaluated = frameOf({ seq, timeMs }, objects, {
         mayCross: () => this.#crossings.take(timeMs),
         mayHold: () => this.#levels.take(timeMs),
       });
       for (const rule of this.#rules) {
-        if (position <= rule.from || !isConcerned(rule, judged.byLabel)) continue;
-        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged));
+        if (position <= rule.from || !isConcerned(rule, evaluated.byLabel)) continue;
+        this.#keep(rule, rule.evaluator.frame(this.#upToDate(rule), evaluated));
       }
       this.#isAtWork = this.#rules.some(isAtWork);
     }
@@ -187,12 +187,12 @@ export class Judging {
 
   /** By the clock of the newest frame. */
   #silentUntil(atMs: number): number {
-    return this.#newest ? silentUntil({ timeMs: this.#newest.timeMs, judgedMs: this.#judgedMs }, atMs) : atMs;
+    return this.#newest ? silentUntil({ timeMs: this.#newest.timeMs, evaluatedMs: this.#evaluatedMs }, atMs) : atMs;
   }
 
   #renew(newest: FrameRef): void {
     this.#newest = newest;
-    this.#judgedMs = this.#nowMs;
+    this.#evaluatedMs = this.#nowMs;
   }
 
   /** The frame that comes next is older than the newest one. */
@@ -201,7 +201,7 @@ export class Judging {
     for (const rule of this.#rules) stepBack(this.#upToDate(rule), timeMs);
   }
 
-  /** Frames that do not concern a rule are not judged: they say only how far it is. */
+  /** Frames that do not concern a rule are not evaluated: they say only how far it is. */
   #upToDate({ state }: ActiveRule): RuleState {
     if (this.#newest && (state.last === undefined || state.last.seq < this.#newest.seq)) state.last = this.#newest;
     return state;

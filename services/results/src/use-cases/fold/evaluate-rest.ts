@@ -1,6 +1,6 @@
-import type { Judging } from '../../domain/fold/judging.ts';
+import type { Evaluation } from '../../domain/fold/evaluation.ts';
 import { ENDED } from '../../domain/describe-source.ts';
-import type { JudgedView } from '../../domain/task-view.ts';
+import type { EvaluatedView } from '../../domain/task-view.ts';
 import { isStillAt } from '../../db/folds.ts';
 import type { Deps } from '../deps.ts';
 
@@ -14,26 +14,26 @@ const ENDED_AGAIN_MS = 30_000;
 
 interface Rest {
   taskId: string;
-  /** Up to here stored frames were judged. */
+  /** Up to here stored frames were evaluated. */
   position: number;
-  judging: Judging;
-  task: JudgedView;
+  evaluation: Evaluation;
+  task: EvaluatedView;
   nowMs: number;
 }
 
 /**
- * Judges the time behind the newest stored frame: the silence of a live stream, or the end of the task. Returns when
+ * Evaluates the time behind the newest stored frame: the silence of a live stream, or the end of the task. Returns when
  * that is to be done again although no frame was stored.
  */
-export async function judgeRest(deps: RestDeps, rest: Rest): Promise<number | undefined> {
-  const { taskId, position, judging, task, nowMs } = rest;
-  if (judging.isIdle) return undefined;
-  if (ENDED.has(task.status)) return judgeEnd(deps, rest);
-  if (task.kind !== 'stream' || !judging.waitsForSilence) return undefined;
-  if ((judging.silentMs(nowMs) ?? Infinity) < SILENT_AFTER_MS) return AGAIN_MS;
+export async function evaluateRest(deps: RestDeps, rest: Rest): Promise<number | undefined> {
+  const { taskId, position, evaluation, task, nowMs } = rest;
+  if (evaluation.isIdle) return undefined;
+  if (ENDED.has(task.status)) return evaluateEnd(deps, rest);
+  if (task.kind !== 'stream' || !evaluation.waitsForSilence) return undefined;
+  if ((evaluation.silentMs(nowMs) ?? Infinity) < SILENT_AFTER_MS) return AGAIN_MS;
   // Frames that wait in Kafka are no silence, nor are those that were stored since these were read.
   const untilMs = await completeUntil(deps);
-  if (untilMs !== undefined && (await isStillAt(deps.db, taskId, position))) judging.silence(untilMs);
+  if (untilMs !== undefined && (await isStillAt(deps.db, taskId, position))) evaluation.silence(untilMs);
   return AGAIN_MS;
 }
 
@@ -47,7 +47,7 @@ async function completeUntil({ arrivals, signals }: RestDeps): Promise<number | 
   }
 }
 
-async function judgeEnd(deps: RestDeps, { taskId, position, judging, task }: Rest): Promise<number | undefined> {
+async function evaluateEnd(deps: RestDeps, { taskId, position, evaluation, task }: Rest): Promise<number | undefined> {
   const { hasAllFrames, endedForMs, endedMs, status, kind } = task;
   if (!hasAllFrames) {
     if ((endedForMs ?? 0) < deps.settings.endPatienceMs) return ENDED_AGAIN_MS;
@@ -56,8 +56,8 @@ async function judgeEnd(deps: RestDeps, { taskId, position, judging, task }: Res
     const isComplete = untilMs !== undefined && untilMs >= (endedMs ?? 0);
     if (!isComplete || !(await isStillAt(deps.db, taskId, position))) return ENDED_AGAIN_MS;
   }
-  if (kind === 'stream' && endedMs !== null) judging.silence(endedMs);
-  const lastMs = judging.newest?.timeMs ?? 0;
-  judging.end({ atMs: kind === 'stream' ? Math.max(lastMs, endedMs ?? 0) : lastMs, status });
+  if (kind === 'stream' && endedMs !== null) evaluation.silence(endedMs);
+  const lastMs = evaluation.newest?.timeMs ?? 0;
+  evaluation.end({ atMs: kind === 'stream' ? Math.max(lastMs, endedMs ?? 0) : lastMs, status });
   return undefined;
 }

@@ -1,16 +1,16 @@
 import type { FoldProgress } from '../../db/folds.ts';
-import { Judging } from '../../domain/fold/judging.ts';
-import { decodeJudging } from '../../domain/fold/judging-state.ts';
+import { Evaluation } from '../../domain/fold/evaluation.ts';
+import { decodeEvaluation } from '../../domain/fold/evaluation-state.ts';
 import type { Pace } from '../../domain/fold/pace.ts';
 import type { FoldState } from '../../domain/fold/state.ts';
-import type { JudgedView } from '../../domain/task-view.ts';
+import type { EvaluatedView } from '../../domain/task-view.ts';
 import { createdAtMsOf } from '@vision/contracts/ids';
 import type { Deps } from '../deps.ts';
 
 /** The rules of a task at work. */
-export interface OpenJudging {
-  judging: Judging;
-  task: JudgedView;
+export interface OpenEvaluation {
+  evaluation: Evaluation;
+  task: EvaluatedView;
   ruleSet: number;
 }
 
@@ -22,25 +22,25 @@ interface FoldStart {
 }
 
 /** Opens the rules of a task; undefined when it is not known yet, or has no rules and had none. */
-export async function openJudging(
+export async function openEvaluation(
   { rules }: Pick<Deps, 'rules'>,
   taskId: string,
   { found, state, pace }: FoldStart,
-): Promise<OpenJudging | undefined> {
+): Promise<OpenEvaluation | undefined> {
   const { task, fold, ruleSet: before, stored, nowMs } = found;
   if (!task || task.kind === null) return undefined;
   if (!before && !fold?.rules) return undefined;
   const { ruleSet, prepared } = before
     ? await rules.of({ taskId, task, pace, ruleSet: before })
     : { ruleSet: 0, prepared: [] };
-  const judging = new Judging({
+  const evaluation = new Evaluation({
     prepared,
-    state: decodeJudging(fold?.rules ?? null),
+    state: decodeEvaluation(fold?.rules ?? null),
     position: stored.position,
     newest: state.newestMs === undefined || !fold ? undefined : { seq: fold.seq, timeMs: state.newestMs },
     createdMs: createdAtMsOf(taskId),
     endedMs: task.endedMs ?? undefined,
     nowMs,
   });
-  return { judging, task, ruleSet };
+  return { evaluation, task, ruleSet };
 }

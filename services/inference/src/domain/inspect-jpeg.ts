@@ -1,6 +1,6 @@
 import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
-import type { Judgement } from './judgement.ts';
+import type { Inspection } from './inspection.ts';
 import { MAX_CHUNKS, MAX_SCANS } from './picture-limits.ts';
 
 const START_OF_SCAN = 0xda;
@@ -24,11 +24,12 @@ const standsAlone = (marker: number) => marker < 0xc0 || isRestart(marker) || ma
 
 /**
  * Size and cost of a JPEG by its one frame header (ITU-T T.81, annex B) and its scans. Markers are found the way
- * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another picture than is judged.
+ * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another picture than this
+ * function.
  * @throws ImageRefusedError `not_decodable` for more than one frame, more than 100 scans, too many markers, or no frame
  * at all.
  */
-export function judgeJpeg(bytes: Buffer): Judgement {
+export function inspectJpeg(bytes: Buffer): Inspection {
   let frame: Frame | undefined;
   let scans = 0;
   let scanBytes = 0;

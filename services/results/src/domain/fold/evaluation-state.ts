@@ -14,13 +14,13 @@ export interface RuleProgress {
 }
 
 /** Where the rules of a task are. */
-export interface JudgingState {
-  /** The end of the task was judged: no rule raises anything any more. */
+export interface EvaluationState {
+  /** The end of the task was evaluated: no rule raises anything any more. */
   hasEnded: boolean;
   rules: RuleProgress[];
-  /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
+  /** The newest evaluated frame; absent when an earlier release stored the state, or no frame was evaluated. */
   newest?: FrameRef | undefined;
-  /** When that was judged, by the clock of the database; absent when an earlier release did. */
+  /** When it was evaluated, by the clock of the database; a stored key, absent from states of an earlier release. */
   judgedMs?: number | undefined;
   /** Crossings that raised an alarm in a minute of frame times; absent before the first one. */
   crossings?: MinuteCount | undefined;
@@ -28,12 +28,12 @@ export interface JudgingState {
   levels?: MinuteCount | undefined;
 }
 
-export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
+export const emptyEvaluation = (): EvaluationState => ({ hasEnded: false, rules: [] });
 
 /** The state as bytes; null when it says nothing. */
-export const encodeJudging = (state: JudgingState): Buffer | null =>
+export const encodeEvaluation = (state: EvaluationState): Buffer | null =>
   state.hasEnded || state.rules.length > 0 ? pack(Buffer.from(JSON.stringify(state)), 'fast') : null;
 
-/** @throws SegmentDamagedError for anything that `encodeJudging` did not write. */
-export const decodeJudging = (bytes: Buffer | null): JudgingState =>
-  bytes ? (JSON.parse(unpack(bytes).toString()) as JudgingState) : nothingJudged();
+/** @throws SegmentDamagedError for anything that `encodeEvaluation` did not write. */
+export const decodeEvaluation = (bytes: Buffer | null): EvaluationState =>
+  bytes ? (JSON.parse(unpack(bytes).toString()) as EvaluationState) : emptyEvaluation();

@@ -1,6 +1,6 @@
 import { packedProfileMs, profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
-import type { Judgement } from './judgement.ts';
+import type { Inspection } from './inspection.ts';
 import { MAX_CHUNKS, MAX_PROFILE_BYTES } from './picture-limits.ts';
 
 const SIGNATURE_BYTES = 8;
@@ -15,8 +15,8 @@ const PIXEL_NS = 25;
  * @throws ImageRefusedError `not_decodable` for a missing or second header, too many chunks, or a colour profile
  * too large.
  */
-export function judgePng(bytes: Buffer): Judgement {
-  let judged: Judgement | undefined;
+export function inspectPng(bytes: Buffer): Inspection {
+  let inspected: Inspection | undefined;
   let hasProfile = false;
   let profile = 0;
   let chunks = 0;
@@ -28,7 +28,7 @@ export function judgePng(bytes: Buffer): Judgement {
     if (isHeader) {
       if (length !== HEADER_BYTES || at + FRAME_BYTES + length > bytes.length)
         throw new ImageRefusedError('not_decodable');
-      judged = judgeHeader(bytes.subarray(at + 8));
+      inspected = inspectHeader(bytes.subarray(at + 8));
     }
     if (type === 'iCCP' && length > MAX_PROFILE_BYTES) throw new ImageRefusedError('not_decodable');
     if (type === 'iCCP') {
@@ -39,11 +39,11 @@ export function judgePng(bytes: Buffer): Judgement {
     if (type === 'IEND') break;
     at += FRAME_BYTES + length;
   }
-  if (!judged) throw new ImageRefusedError('not_decodable');
-  return hasProfile ? { ...judged, expectedMs: 2 * judged.expectedMs + profile } : judged;
+  if (!inspected) throw new ImageRefusedError('not_decodable');
+  return hasProfile ? { ...inspected, expectedMs: 2 * inspected.expectedMs + profile } : inspected;
 }
 
-function judgeHeader(header: Buffer): Judgement {
+function inspectHeader(header: Buffer): Inspection {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const isDeep = header[8] === 16;
   const isInterlaced = header[12] !== 0;

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ruleWhen } from '@vision/contracts/alarm-rules';
 import { prepareRules } from './active-rule.ts';
-import { Judging } from './judging.ts';
-import { decodeJudging, encodeJudging, nothingJudged } from './judging-state.ts';
+import { Evaluation } from './evaluation.ts';
+import { decodeEvaluation, encodeEvaluation, emptyEvaluation } from './evaluation-state.ts';
 import type { TaskRule } from './active-rule.ts';
-import type { RuleAlarm } from './judging.ts';
+import type { RuleAlarm } from './evaluation.ts';
 import { paceOf } from './pace.ts';
-import { judgeOf, toJudged } from './rules.ts';
+import { evaluatorOf, toEvaluated } from './rules.ts';
 import { CROSSINGS_A_MINUTE, LEVELS_A_MINUTE } from './rules/minute-limit.ts';
 import { newRuleState } from './rules/state.ts';
 import type { Alarm, SeenObject } from './rules/state.ts';
@@ -45,13 +45,17 @@ const object = (label: string, trackId = 'a1-1', cx = 0.5): SeenObject => ({
   height: 0.2,
 });
 
-/** Judges portions of frames as folds do: each begins with the state that the one before stored. */
-function judged(rules: TaskRule[], portions: FoldedFrame[][], facts: { createdMs?: number; position?: number } = {}) {
+/** Evaluates portions of frames as folds do: each begins with the state that the one before stored. */
+function evaluated(
+  rules: TaskRule[],
+  portions: FoldedFrame[][],
+  facts: { createdMs?: number; position?: number } = {},
+) {
   const changes: RuleAlarm[] = [];
-  let state = nothingJudged();
+  let state = emptyEvaluation();
   let newest: FoldedFrame | undefined;
   for (const portion of portions) {
-    const judging = new Judging({
+    const evaluation = new Evaluation({
       prepared: prepareRules(rules, task),
       state,
       position: 0,
@@ -61,11 +65,11 @@ function judged(rules: TaskRule[], portions: FoldedFrame[][], facts: { createdMs
       ...facts,
     });
     // As the fold does: what the frames hold is read once.
-    const watched = judging.watch(portion);
+    const watched = evaluation.watch(portion);
     if (portion.length % 2 === 0) for (const { eachObject } of watched) eachObject(() => undefined);
-    judging.add(watched);
-    changes.push(...judging.changes);
-    state = decodeJudging(encodeJudging(judging.state()));
+    evaluation.add(watched);
+    changes.push(...evaluation.changes);
+    state = decodeEvaluation(encodeEvaluation(evaluation.state()));
     newest = portion.at(-1) ?? newest;
   }
   return changes;
@@ -124,11 +128,11 @@ test('raises what each rule raises by itself, with any portions', () => {
           if (isPortionEnd) portions.push([]);
         }
         const alone = rules.map((rule) => {
-          const judge = judgeOf(rule, task);
+          const evaluator = evaluatorOf(rule, task);
           const state = newRuleState();
-          return portions.flat().flatMap((frame) => [...judge.frame(state, toJudged(frame))]);
+          return portions.flat().flatMap((frame) => [...evaluator.frame(state, toEvaluated(frame))]);
         });
-        const together = judged(rules, portions);
+        const together = evaluated(rules, portions);
         for (const [index, rule] of rules.entries())
           expect(together.filter(({ id }) => id === rule.id).map(({ alarm }) => alarm)).toEqual(alone[index]);
       },
@@ -143,34 +147,34 @@ const shortly = (changes: RuleAlarm[]) =>
   changes.map(({ version, alarm }: { version: number; alarm: Alarm }) => [version, alarm.openedMs, alarm.closedBy]);
 
 test('a rule that is newer than its task begins behind the frames that are stored', () => {
-  expect(shortly(judged([present({ storedMs: 2 })], [walk], { position: 10 }))).toEqual([[1, 2000, undefined]]);
-  expect(shortly(judged([present({ storedMs: 0 })], [walk], { position: 10 }))).toEqual([[1, 1000, undefined]]);
+  expect(shortly(evaluated([present({ storedMs: 2 })], [walk], { position: 10 }))).toEqual([[1, 2000, undefined]]);
+  expect(shortly(evaluated([present({ storedMs: 0 })], [walk], { position: 10 }))).toEqual([[1, 1000, undefined]]);
 });
 
-test('a rule that is newer than the end of its task judges nothing', () => {
-  const start = { state: nothingJudged(), position: 0, newest: undefined, createdMs: 1, endedMs: 5 };
+test('a rule that is newer than the end of its task evaluates nothing', () => {
+  const start = { state: emptyEvaluation(), position: 0, newest: undefined, createdMs: 1, endedMs: 5 };
   const ended = ruleOf('end', { kind: 'task_ended' });
   for (const [storedMs, raised] of [
     [4, 2],
     [5, 0],
   ] as const) {
-    const judging = new Judging({ ...start, prepared: prepareRules([{ ...ended, storedMs }], task) });
-    judging.end({ atMs: 5, status: 'failed' });
-    expect(judging.changes).toHaveLength(raised);
+    const evaluation = new Evaluation({ ...start, prepared: prepareRules([{ ...ended, storedMs }], task) });
+    evaluation.end({ atMs: 5, status: 'failed' });
+    expect(evaluation.changes).toHaveLength(raised);
   }
 });
 
 test('another version of a rule closes the alarm of the one before', () => {
-  const first = new Judging({
+  const first = new Evaluation({
     prepared: prepareRules([present()], task),
-    state: nothingJudged(),
+    state: emptyEvaluation(),
     position: 0,
     newest: undefined,
     createdMs: 1,
     endedMs: undefined,
   });
   first.add(walk.slice(0, 10));
-  const second = new Judging({
+  const second = new Evaluation({
     prepared: prepareRules([present({ version: 2 })], task),
     state: first.state(),
     position: 10,
@@ -185,12 +189,12 @@ test('another version of a rule closes the alarm of the one before', () => {
   ]);
 });
 
-test('judges an ended task no more', () => {
+test('evaluates an ended task no more', () => {
   const start = { prepared: prepareRules([present()], task), position: 0, createdMs: 1, endedMs: undefined };
-  const judging = new Judging({ ...start, state: nothingJudged(), newest: undefined });
-  judging.add(walk.slice(0, 10));
-  judging.end({ atMs: 1800, status: 'stopped' });
-  const later = new Judging({ ...start, state: judging.state(), newest: judging.newest });
+  const evaluation = new Evaluation({ ...start, state: emptyEvaluation(), newest: undefined });
+  evaluation.add(walk.slice(0, 10));
+  evaluation.end({ atMs: 1800, status: 'stopped' });
+  const later = new Evaluation({ ...start, state: evaluation.state(), newest: evaluation.newest });
   later.add(walk.slice(10));
   expect([later.isIdle, later.hasChanged, later.changes]).toEqual([true, false, []]);
 });
@@ -204,14 +208,14 @@ test.each([
   ['in one portion', [setBackFrom(3)]],
   ['in portions', [setBackFrom(3).slice(0, 3), setBackFrom(3).slice(3, 7), setBackFrom(3).slice(7)]],
 ])('a worker whose clock is behind that of the one before raises alarms at once, %s', (_how, portions) => {
-  expect(shortly(judged([present()], portions))).toEqual([[1, 1000 - 60_000, undefined]]);
+  expect(shortly(evaluated([present()], portions))).toEqual([[1, 1000 - 60_000, undefined]]);
 });
 
 test('time that a rule counts goes on over a clock that is set back, and an alarm never closes before it opened', () => {
-  const [opened] = judged(heldFor(1000), [setBackFrom(8)]);
+  const [opened] = evaluated(heldFor(1000), [setBackFrom(8)]);
   expect(opened?.alarm).toMatchObject({ openedMs: 2200 - 60_000, evidence: { heldMs: 1001 } });
   const rest = Array.from({ length: 40 }, (_, index) => frameOf(20 + index, [], (20 + index) * 200 - 60_000));
-  const changes = judged([present()], [setBackFrom(8).slice(0, 8), [...setBackFrom(8).slice(8), ...rest]]);
+  const changes = evaluated([present()], [setBackFrom(8).slice(0, 8), [...setBackFrom(8).slice(8), ...rest]]);
   expect(changes.map(({ alarm }) => [alarm.openedMs, alarm.closedMs])).toEqual([
     [1000, undefined],
     [1000, 1000],
@@ -226,7 +230,7 @@ test('a clock that is set back does not hold back the next alarm', () => {
     }),
   );
   const rule = present({ minIntervalMs: 5_000 });
-  expect(judged([rule], [twice.slice(0, 40), twice.slice(40)]).map(({ alarm }) => alarm.closedBy)).toEqual([
+  expect(evaluated([rule], [twice.slice(0, 40), twice.slice(40)]).map(({ alarm }) => alarm.closedBy)).toEqual([
     undefined,
     'cleared',
     undefined,
@@ -236,12 +240,12 @@ test('a clock that is set back does not hold back the next alarm', () => {
 
 test('tells by how much a clock was set back, and passes over frames that come late', () => {
   const start = { prepared: prepareRules([present()], task), position: 0, createdMs: 1, endedMs: undefined };
-  const judging = new Judging({ ...start, state: nothingJudged(), newest: undefined });
-  judging.add(walk.slice(0, 8));
-  judging.add(walk.slice(2, 5));
-  expect([judging.setBackMs, judging.newest]).toEqual([0, { seq: 7, timeMs: 1400 }]);
-  judging.add(setBackFrom(8).slice(8, 9));
-  expect([judging.setBackMs, judging.newest]).toEqual([59_800, { seq: 8, timeMs: 1600 - 60_000 }]);
+  const evaluation = new Evaluation({ ...start, state: emptyEvaluation(), newest: undefined });
+  evaluation.add(walk.slice(0, 8));
+  evaluation.add(walk.slice(2, 5));
+  expect([evaluation.setBackMs, evaluation.newest]).toEqual([0, { seq: 7, timeMs: 1400 }]);
+  evaluation.add(setBackFrom(8).slice(8, 9));
+  expect([evaluation.setBackMs, evaluation.newest]).toEqual([59_800, { seq: 8, timeMs: 1600 - 60_000 }]);
 });
 
 test('crossings beyond what a minute of a task may have raise nothing and are counted in the next alarm', () => {
@@ -259,21 +263,21 @@ test('crossings beyond what a minute of a task may have raise nothing and are co
     frameOf(seq, [object('person', 'a1-1', seq % 4 < 2 ? 0.4 : 0.6)]),
   );
   const start = { prepared: prepareRules([line], task), position: 0, createdMs: 1, endedMs: undefined };
-  const judged = (state: ReturnType<Judging['state']>, frames: typeof toAndFro) => {
-    const judging = new Judging({ ...start, state, newest: state.newest });
-    judging.add(frames);
-    return judging;
+  const evaluated = (state: ReturnType<Evaluation['state']>, frames: typeof toAndFro) => {
+    const evaluation = new Evaluation({ ...start, state, newest: state.newest });
+    evaluation.add(frames);
+    return evaluation;
   };
   const [minute, next] = [toAndFro.slice(0, 300), toAndFro.slice(300)];
-  const first = judged(nothingJudged(), minute);
+  const first = evaluated(emptyEvaluation(), minute);
   expect(first.changes).toHaveLength(2 * CROSSINGS_A_MINUTE);
   const { crossingsLeftOut } = first;
   expect(crossingsLeftOut).toBeGreaterThan(5);
-  // In any pieces, and when they are judged again, the same alarms are raised.
-  const half = judged(nothingJudged(), minute.slice(0, 120));
-  const rest = judged(decodeJudging(encodeJudging(half.state())), minute.slice(120));
+  // In any pieces, and when they are evaluated again, the same alarms are raised.
+  const half = evaluated(emptyEvaluation(), minute.slice(0, 120));
+  const rest = evaluated(decodeEvaluation(encodeEvaluation(half.state())), minute.slice(120));
   expect([...half.changes, ...rest.changes]).toEqual(first.changes);
-  const later = judged(decodeJudging(encodeJudging(first.state())), next);
+  const later = evaluated(decodeEvaluation(encodeEvaluation(first.state())), next);
   const [opened, closed] = later.changes;
   expect(opened?.alarm).toMatchObject({ suppressed: crossingsLeftOut });
   expect(closed?.alarm).toMatchObject({ alarmId: opened?.alarm.alarmId, closedBy: 'cleared' });
@@ -289,19 +293,19 @@ test('many rules on one flickering object raise no more alarms a minute than a t
     frameOf(seq, seq % 12 < 2 ? [object('person', 'a1-1', 0.5)] : []),
   );
   const start = { prepared, position: 0, createdMs: 1, endedMs: undefined };
-  const judged = (state: ReturnType<Judging['state']>, frames: typeof flickering) => {
-    const judging = new Judging({ ...start, state, newest: state.newest });
-    judging.add(frames);
-    return judging;
+  const evaluated = (state: ReturnType<Evaluation['state']>, frames: typeof flickering) => {
+    const evaluation = new Evaluation({ ...start, state, newest: state.newest });
+    evaluation.add(frames);
+    return evaluation;
   };
-  const openings = ({ changes }: Judging) => changes.filter(({ alarm }) => alarm.closedMs === undefined);
-  const minute = judged(nothingJudged(), flickering.slice(0, 300));
+  const openings = ({ changes }: Evaluation) => changes.filter(({ alarm }) => alarm.closedMs === undefined);
+  const minute = evaluated(emptyEvaluation(), flickering.slice(0, 300));
   expect(openings(minute)).toHaveLength(LEVELS_A_MINUTE);
-  // In any pieces, and when they are judged again, the same alarms are raised.
-  const half = judged(nothingJudged(), flickering.slice(0, 14));
-  const rest = judged(decodeJudging(encodeJudging(half.state())), flickering.slice(14, 300));
+  // In any pieces, and when they are evaluated again, the same alarms are raised.
+  const half = evaluated(emptyEvaluation(), flickering.slice(0, 14));
+  const rest = evaluated(decodeEvaluation(encodeEvaluation(half.state())), flickering.slice(14, 300));
   expect([...half.changes, ...rest.changes]).toEqual(minute.changes);
-  const next = judged(decodeJudging(encodeJudging(minute.state())), flickering.slice(300));
+  const next = evaluated(decodeEvaluation(encodeEvaluation(minute.state())), flickering.slice(300));
   expect(openings(next)).toHaveLength(LEVELS_A_MINUTE);
   const heldBack = minute.state().rules.reduce((sum, { state }) => sum + state.suppressed, 0);
   expect(heldBack).toBeGreaterThan(0);
@@ -313,11 +317,11 @@ test('a silence is as long as its frames are missing, however wrong the clock of
   const start = { prepared: prepareRules([down], task), position: 0, createdMs: 1, endedMs: undefined };
   const now = 10_000_000;
   for (const offMs of [-3_600_000, -70_000, 0, 70_000, 3_600_000]) {
-    const first = new Judging({ ...start, state: nothingJudged(), newest: undefined, nowMs: now + 4_000 });
+    const first = new Evaluation({ ...start, state: emptyEvaluation(), newest: undefined, nowMs: now + 4_000 });
     first.add([frameOf(0, [], now + offMs)]);
-    const later = new Judging({
+    const later = new Evaluation({
       ...start,
-      state: decodeJudging(encodeJudging(first.state())),
+      state: decodeEvaluation(encodeEvaluation(first.state())),
       newest: first.newest,
       nowMs: now + 50_000,
     });
@@ -347,9 +351,9 @@ test('many lines over a restless crowd leave a state that can be stored', () => 
     ),
   );
   const start = { position: 0, newest: undefined, createdMs: 1, endedMs: undefined };
-  const judging = new Judging({ ...start, prepared: prepareRules(rules, task), state: nothingJudged() });
-  judging.add(crowd);
-  const stored = decodeJudging(encodeJudging(judging.state()));
+  const evaluation = new Evaluation({ ...start, prepared: prepareRules(rules, task), state: emptyEvaluation() });
+  evaluation.add(crowd);
+  const stored = decodeEvaluation(encodeEvaluation(evaluation.state()));
   const followed = stored.rules.reduce((sum, { state }) => sum + Object.keys(state.paths).length, 0);
   expect(followed).toBe(10_000);
   expect(JSON.stringify(stored).length).toBeLessThan(4 * 1024 * 1024);
@@ -357,10 +361,10 @@ test('many lines over a restless crowd leave a state that can be stored', () => 
 
 test('a rule that is edited during an outage reports it once, and closes the alarm with the next frame', () => {
   const down = (version: number, for_ms = 5_000) => ruleOf('down', { kind: 'source_down', for_ms }, { version });
-  const open = (rule: TaskRule, before?: Judging) =>
-    new Judging({
+  const open = (rule: TaskRule, before?: Evaluation) =>
+    new Evaluation({
       prepared: prepareRules([rule], task),
-      state: before ? decodeJudging(encodeJudging(before.state())) : nothingJudged(),
+      state: before ? decodeEvaluation(encodeEvaluation(before.state())) : emptyEvaluation(),
       position: 20,
       newest: before?.newest,
       createdMs: 1,

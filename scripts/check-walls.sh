@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the tests of decoding and of readers in a container of Debian 13 as a restricted pod would have it: no capability,
-# the default seccomp profile, a read-only root, another user, no network. There namespaces are forbidden and Landlock is
-# the wall. Needs root and Debian's packages; makes its base once, in the cache folder.
+# the default seccomp profile, a read-only root, another user, no network. There namespaces are forbidden and Landlock
+# isolates. Needs root and Debian's packages; makes its base once, in the cache folder.
 set -eu
 cd "$(dirname "$0")/.."
 root=${VISION_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/vision}/debian-13-ffmpeg

@@ -1,6 +1,6 @@
 """The server that a user would write instead of this system: one file, the same model, nothing around it.
 
-No keys, limits, units, storage, history or walls around decoders. Started by bench/peer.bench.ts.
+No keys, limits, units, storage, history or sandboxes of decoders. Started by bench/peer.bench.ts.
 """
 
 import os

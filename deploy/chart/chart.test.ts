@@ -139,7 +139,7 @@ describe.each(goldens)('what $name renders', ({ manifests }) => {
   });
 });
 
-test('inference decodes behind a wall or not at all', () => {
+test('inference decodes in a sandbox or not at all', () => {
   const deployments = all.filter(({ manifest }) => nameOf(manifest) === 'Deployment/vision-inference');
   expect(deployments).toHaveLength(goldens.length);
   for (const { manifest } of deployments) {

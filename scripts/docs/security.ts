@@ -14,14 +14,14 @@ export function securityReport(root: string): string {
     'Written by `npm run docs` from the recorded runs of `make attacks REPORT=1` and `make fuzz REPORT=1`. What is defended where,',
     'and how to report a hole, stands in [SECURITY.md](../SECURITY.md).',
     '',
-    ...WALLS,
+    ...ISOLATION,
     ...(attacks ? attackSection(attacks) : []),
     ...(fuzz ? fuzzSection(fuzz) : []),
   ].join('\n');
 }
 
-/** By hand: what is left when the code in front of a wall does what an attacker wants. */
-const WALLS = [
+/** By hand: what is left when the code inside a sandbox does what an attacker wants. */
+const ISOLATION = [
   '## What holds when a parser fails',
   '',
   'Each entry takes the parser for broken: it crashes, never ends, or runs code of an attacker. The tests named try the',

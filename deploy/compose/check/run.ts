@@ -40,7 +40,7 @@ try {
   await relayStandIns();
   await startInOrder(compose);
   await relayPublished();
-  await lookAtTheWall();
+  await checkSandbox();
   await useIt();
   await lookAtTheConsole();
   say('check', `waiting ${IDLE_MS / 1000} s for connections that the environment does not name`);
@@ -90,11 +90,11 @@ async function startInOrder({ services }: ComposeFile): Promise<void> {
   }
 }
 
-async function lookAtTheWall(): Promise<void> {
+async function checkSandbox(): Promise<void> {
   const gauges = (await boxes.metrics('inference')).match(/^vision_inference_sandbox\{.*$/gm) ?? [];
   const on = gauges.some((line) => /wall="(landlock|bubblewrap)"/.test(line) && line.endsWith(' 1'));
-  if (!on) failures.push(`inference decodes without a wall: ${gauges.join(' ') || 'no gauge'}`);
-  else say('inference', `wall: ${gauges.join(' ')}`);
+  if (!on) failures.push(`inference decodes without a sandbox: ${gauges.join(' ') || 'no gauge'}`);
+  else say('inference', `sandbox: ${gauges.join(' ')}`);
 }
 
 async function useIt(): Promise<void> {

@@ -34,7 +34,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const threads = config.DETECT_THREADS || usableCores();
   const signals = createSignals(logger);
   const sandbox = await createSandbox(config.SANDBOX, undefined, signals.decoderNotStarted);
-  signals.sandboxChosen(config.SANDBOX, sandbox.wall);
+  signals.sandboxChosen(config.SANDBOX, sandbox.isolation);
   const pictures = createPictureDecoder({
     sandbox,
     atOnce: threads,

@@ -80,15 +80,15 @@ function unheldJobs(): (counts: UnheldJobs | undefined) => void {
 }
 
 function sandboxSignals(logger: Logger) {
-  const wall = createGauge(pictureMetrics.sandbox);
+  const sandboxGauge = createGauge(pictureMetrics.sandbox);
   const notStarted = createCounter(pictureMetrics.decodersNotStarted);
   return {
     decoderNotStarted: (program: string, error: unknown) => {
       notStarted.add(1);
       logger.warn({ program: basename(program), err: error }, 'could not start a decoder');
     },
-    sandboxChosen: (mode: SandboxMode, chosen: Sandbox['wall']) => {
-      wall.record(1, { wall: chosen });
+    sandboxChosen: (mode: SandboxMode, chosen: Sandbox['isolation']) => {
+      sandboxGauge.record(1, { wall: chosen });
       const facts = { sandbox: mode, wall: chosen };
       if (chosen !== 'none') logger.info(facts, 'decoders run in a sandbox');
       else if (mode === 'require') logger.error(facts, 'no sandbox works here: nothing is decoded');

@@ -113,7 +113,7 @@ test('it knows its own source and holds no other descriptor, file or variable of
       print $video "READ $f" if open(F, "<", $f) and defined(my $line = <F>);
     }
     print $video orders(1); exit;`);
-  // 5 is the filter itself, where the wall leaves it open.
+  // 5 is the filter itself, where the sandbox leaves it open.
   expect(text).toMatch(/^fds 0 1 2 3 4 (5 )?end\n/);
   expect(text).not.toContain('READ');
   expect(text).not.toMatch(/TOKEN|SECRET|PASSWORD|DATABASE/);

@@ -58,7 +58,7 @@ async function groupOf({ pid }: ChildProcess): Promise<string[]> {
 }
 
 test('this machine has a sandbox for decoders', () => {
-  expect(['bubblewrap', 'landlock']).toContain(sandbox.wall);
+  expect(['bubblewrap', 'landlock']).toContain(sandbox.isolation);
 });
 
 test.each([
@@ -97,7 +97,7 @@ test('the file it is given can be read, and not written', async () => {
 
 test('it has no descriptor but those it was given', async () => {
   const { out } = await attack(`for (0 .. 63) { print "$_ " if open(my $h, "<&=", $_) }`);
-  // 3 is the filter itself, where the wall leaves it open: it holds no secret.
+  // 3 is the filter itself, where the sandbox leaves it open: it holds no secret.
   expect(out).toMatch(/^0 1 2 (3 )?$/);
 });
 
@@ -234,7 +234,7 @@ test('no file is left of it while it works, and it starts nothing once it is clo
 
 test('where no sandbox works and one is required, nothing is started', async () => {
   const without = await createSandbox('require', []);
-  expect(without.wall).toBe('none');
-  expect(() => without.spawn({ program: 'true', args: [] }, [])).toThrow('no wall');
+  expect(without.isolation).toBe('none');
+  expect(() => without.spawn({ program: 'true', args: [] }, [])).toThrow('no sandbox');
   without.close();
 });

@@ -6,7 +6,7 @@ import type { FuzzTarget } from '../target.ts';
 
 const MAX_BYTES = 4096;
 
-/** What a process behind the wall says: it may be in the hands of whoever sent the picture. */
+/** What a process in the sandbox says: its author may be the sender of the picture. */
 export const target: FuzzTarget = {
   maxBytes: 8192,
   bulk: { kind: 'stream', mostMs: 500, open: () => createFrameReader(MAX_BYTES, () => undefined) },

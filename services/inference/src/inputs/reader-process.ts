@@ -9,7 +9,7 @@ import { sourceReasonOf } from '@vision/streams/source-error';
 import type { SourceReason } from '@vision/streams/source-error';
 
 /**
- * Body of a process that reads one live source behind a wall. It can open no connection: the service connects and hands
+ * Body of a process that reads one live source in a sandbox. It can open no connection: the service connects and hands
  * it the sockets. Pictures go to ffmpeg, facts to the service.
  */
 

@@ -19,7 +19,7 @@ type Answer = Extract<Order, { kind: 'connected' | 'refused' }>;
 export function createServiceLink(): ServiceLink {
   const waiting = new Map<number, PromiseWithResolvers<Socket>>();
   let lastId = 0;
-  // The wall lets nothing be written on the channel; a socket that arrived is acknowledged by a fact.
+  // The sandbox lets nothing be written on the channel; a socket that arrived is acknowledged by a fact.
   Reflect.set(process, '_send', () => true);
 
   const tell = (fact: Fact) => {

@@ -5,7 +5,7 @@ import { kinds, ORDER_BYTES, readOrder, sizePayload, timePayload } from './frame
 import { decodeScaled, orientedSize } from './decode-with-sharp.ts';
 
 /**
- * Body of a process that decodes pictures behind a wall: one picture after the other, from standard input to standard
+ * Body of a process that decodes pictures in a sandbox: one picture after the other, from standard input to standard
  * output. Imports only relative modules and sharp: nothing else is readable here. It ends itself when a picture takes
  * more processor time than it may; who started it has a limit of its own should this code be taken over.
  */

@@ -5,7 +5,7 @@ import type { ImageSize } from '@vision/contracts/detection';
 import { fail } from '@vision/contracts/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
-import { NODE_BEHIND_WALL, nodeModulesOf } from '../sandbox/node-program.ts';
+import { NODE_IN_SANDBOX, nodeModulesOf } from '../sandbox/node-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createFrameReader, frameHeader } from '../sandbox/frames.ts';
 import type { Frame } from '../sandbox/frames.ts';
@@ -63,7 +63,7 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, nic
   const child = sandbox.spawn(
     {
       program: process.execPath,
-      args: [...NODE_BEHIND_WALL, script, String(limits.cpuMs)],
+      args: [...NODE_IN_SANDBOX, script, String(limits.cpuMs)],
       readable: [dirname(process.execPath), packages, sources, join(sources, '../package.json')],
       cpuSeconds: 2 * LIFETIME_CPU_S,
       memoryBytes: MEMORY_BYTES,

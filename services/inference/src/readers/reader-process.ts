@@ -9,7 +9,7 @@ import { MAX_FACT_BYTES } from '../inputs/messages.ts';
 import type { Fact, Order } from '../inputs/messages.ts';
 import { createFrameReader } from '../sandbox/frames.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
-import { NODE_BEHIND_WALL, nodeModulesOf } from '../sandbox/node-program.ts';
+import { NODE_IN_SANDBOX, nodeModulesOf } from '../sandbox/node-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { readFact } from './facts.ts';
 import { createHandOver } from './hand-over.ts';
@@ -38,7 +38,7 @@ const NICENESS = 5;
 const isSource = import.meta.url.endsWith('.ts');
 const script = fileURLToPath(new URL(`../inputs/reader-process.${isSource ? 'ts' : 'js'}`, import.meta.url));
 const ARGUMENTS = [
-  ...NODE_BEHIND_WALL,
+  ...NODE_IN_SANDBOX,
   '--no-warnings',
   // There is one such process for each stream: no threads for V8, and memory is used again before more is taken.
   '--v8-pool-size=0',
@@ -61,7 +61,7 @@ const READABLE = [
 ];
 
 /**
- * Starts a reader behind the wall. It has three descriptors: facts and pictures go out, orders and sockets come in.
+ * Starts a reader in the sandbox. It has three descriptors: facts and pictures go out, orders and sockets come in.
  * @throws any error of `Sandbox.spawn`
  */
 export function startReaderProcess(sandbox: Sandbox, onFact: (fact: Fact) => void): ReaderProcess {

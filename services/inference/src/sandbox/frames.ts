@@ -1,4 +1,4 @@
-/** One message between the service and a program behind the wall. */
+/** One message between the service and a program in the sandbox. */
 export interface Frame {
   kind: number;
   payload: Buffer;

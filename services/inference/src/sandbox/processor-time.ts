@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 /**
- * Processor time in milliseconds by process group, as /proc tells it; what was started behind a wall is one group.
+ * Processor time in milliseconds by process group, as /proc tells it; what was started in a sandbox is one group.
  * Empty where there is no /proc. It reads a line for each process, so ask every few seconds at most.
  */
 export function processorTimeByGroup(): Map<number, number> {

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stream } from 'node:stream';
 import { fail } from '@vision/contracts/errors';
-import { bubblewrap, landlock } from './walls.ts';
-import type { Wall, WallName } from './walls.ts';
+import { bubblewrap, landlock } from './isolation.ts';
+import type { Isolation, IsolationName } from './isolation.ts';
 import { buildSeccompFilter } from './seccomp-filter.ts';
 import type { FilterArchitecture } from './seccomp-filter.ts';
 
-/** `require` refuses to run without a wall, `auto` runs with limits only and says so, `off` does not look for one. */
+/** `require` refuses to run without isolation, `auto` runs with limits only and says so, `off` does not try any. */
 export type SandboxMode = 'auto' | 'require' | 'off';
 
 /** One program that works on bytes of strangers. */
@@ -33,22 +33,22 @@ type Descriptor = 'pipe' | 'ignore' | 'ipc' | Stream;
 
 export interface Sandbox {
   /** What stands between a decoder and the service; `none` when only resources are limited. */
-  readonly wall: WallName | 'none';
-  /** False in mode `require` without a wall. */
+  readonly isolation: IsolationName | 'none';
+  /** False in mode `require` without isolation. */
   readonly canRun: boolean;
   /**
-   * Starts a program behind the wall, in a process group of its own, with an empty environment and the given
+   * Starts a program in the sandbox, in a process group of its own, with an empty environment and the given
    * descriptors. The process exists when this returns. Over a channel (`ipc`), which is descriptor 4, the program gets
    * messages and sockets of Node.js and can send nothing.
-   * @throws SandboxUnavailableError in mode `require` without a wall, and after `close`; AppError of kind unavailable,
-   * `decoder_not_started`, when the system cannot start a process now.
+   * @throws SandboxUnavailableError in mode `require` without isolation, and after `close`; AppError of kind
+   * unavailable, `decoder_not_started`, when the system cannot start a process now.
    */
   spawn(program: SandboxedProgram, stdio: readonly Descriptor[]): ChildProcess;
   /** Lets go of the filter; programs that run go on, and no more are started. */
   close(): void;
 }
 
-/** Decoding is refused: a wall is required and this machine offers none, or the service has stopped. */
+/** Decoding is refused: isolation is required and this machine offers none, or the service has stopped. */
 class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }
@@ -66,7 +66,7 @@ const ADDRESSES_PER_MEMORY = 3;
 const LIMITS = ['--fsize=0', '--core=0', '--nofile=64', '--nproc=2048'];
 /** Where the memory of the container or machine runs out, the kernel ends a decoder before the service. */
 const LIMITER = ['choom', '--adjust', '1000', '--', 'prlimit'];
-/** Behind the wall, which empties the environment. An allocator for each thread reserves 64 MiB of addresses. */
+/** In the sandbox, which empties the environment. An allocator for each thread reserves 64 MiB of addresses. */
 const ALLOCATOR = ['env', 'MALLOC_ARENA_MAX=1'];
 /** Number of the descriptor that a channel has. */
 const CHANNEL = 4;
@@ -74,26 +74,26 @@ const CHANNEL_OF_NODE = [`NODE_CHANNEL_FD=${CHANNEL}`, 'NODE_CHANNEL_SERIALIZATI
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
 
 /**
- * Finds the first wall that works on this machine by running a program behind it. Rejects when the system cannot start
- * a process: that says nothing about walls.
+ * Finds the first isolation that works on this machine by running a program in it. Rejects when the system cannot start
+ * a process: that says nothing about isolation.
  */
 export async function createSandbox(
   mode: SandboxMode,
-  walls: readonly Wall[] = [bubblewrap, landlock],
+  isolations: readonly Isolation[] = [bubblewrap, landlock],
   onNotStarted: NotStarted = () => undefined,
 ): Promise<Sandbox> {
   const filters = { plain: await keepFilter(), withChannel: await keepFilter(CHANNEL) };
-  const wall = mode === 'off' ? undefined : await findWall(walls, filters.plain);
-  const canRun = wall !== undefined || mode !== 'require';
+  const isolation = mode === 'off' ? undefined : await findIsolation(isolations, filters.plain);
+  const canRun = isolation !== undefined || mode !== 'require';
   let isClosed = false;
   return {
-    wall: wall?.name ?? 'none',
+    isolation: isolation?.name ?? 'none',
     canRun,
     spawn: (wanted, stdio) => {
-      if (!canRun) throw new SandboxUnavailableError('no wall for decoders on this machine');
+      if (!canRun) throw new SandboxUnavailableError('no sandbox for decoders on this machine');
       if (isClosed) throw new SandboxUnavailableError('the sandbox is closed');
       const filter = stdio.includes('ipc') ? filters.withChannel : filters.plain;
-      const child = startNow(() => spawnBehind(wall, filter, { wanted, stdio }), wanted, onNotStarted);
+      const child = startNow(() => spawnIsolated(isolation, filter, { wanted, stdio }), wanted, onNotStarted);
       if (wanted.niceness !== undefined) lowerSession(child, wanted.niceness);
       return child;
     },
@@ -156,10 +156,10 @@ async function keepFilter(channel?: number): Promise<Filter> {
   };
 }
 
-async function findWall(walls: readonly Wall[], filter: Filter): Promise<Wall | undefined> {
-  for (const wall of walls) {
+async function findIsolation(isolations: readonly Isolation[], filter: Filter): Promise<Isolation | undefined> {
+  for (const isolation of isolations) {
     const works = await new Promise<boolean>((resolve, reject) => {
-      const child = spawnBehind(wall, filter, { wanted: { program: '/usr/bin/true', args: [] }, stdio: [] });
+      const child = spawnIsolated(isolation, filter, { wanted: { program: '/usr/bin/true', args: [] }, stdio: [] });
       const limit = setTimeout(() => child.kill('SIGKILL'), 5_000);
       child.once('error', reject);
       child.once('close', (code) => {
@@ -167,13 +167,13 @@ async function findWall(walls: readonly Wall[], filter: Filter): Promise<Wall | 
         resolve(code === 0);
       });
     });
-    if (works) return wall;
+    if (works) return isolation;
   }
   return undefined;
 }
 
-function spawnBehind(
-  wall: Wall | undefined,
+function spawnIsolated(
+  isolation: Isolation | undefined,
   filter: Filter,
   { wanted, stdio }: { wanted: SandboxedProgram; stdio: readonly Descriptor[] },
 ): ChildProcess {
@@ -185,10 +185,10 @@ function spawnBehind(
   const limited = [`--adjustment=${niceness}`, ...LIMITER, ...limits];
   const channel = own.includes('ipc') ? CHANNEL_OF_NODE : [];
   const command = [...ALLOCATOR, ...channel, program, ...args];
-  if (!wall) return spawn('nice', [...limited, ...command], { ...options, stdio: own });
+  if (!isolation) return spawn('nice', [...limited, ...command], { ...options, stdio: own });
   const descriptor = filter.open();
   try {
-    const before = wall.command({ filter: own.length, readable });
+    const before = isolation.command({ filter: own.length, readable });
     return spawn('nice', [...limited, ...before, ...command], { ...options, stdio: [...own, descriptor] });
   } finally {
     closeSync(descriptor);

@@ -53,13 +53,13 @@ export const longSignal = (): AbortSignal => AbortSignal.timeout(LONG_MS);
  * to leave has not told why its source ended.
  */
 export function opener(url: string, options: OpenerOptions = {}): LiveDeps['openInput'] {
-  const { allowed, openTimeoutMs = LONG_MS, ca, sandbox: wall = sandbox } = options;
+  const { allowed, openTimeoutMs = LONG_MS, ca, sandbox: isolated = sandbox } = options;
   const rules = createSourceAddresses(createAddressPolicy(allowed ?? ['127.0.0.0/8']), { deadlineMs: openTimeoutMs });
   const { resolve = allowed ? rules.resolve : async ({ host }: Endpoint) => host } = options;
   const addresses = { ...rules, resolve };
   const source = { url, usage: options.usage ?? {} };
   return (isFirst, signal) =>
-    openLiveInput({ addresses, sandbox: wall, openTimeoutMs, leaveMs: LONG_MS, ca }, source, { isFirst, signal });
+    openLiveInput({ addresses, sandbox: isolated, openTimeoutMs, leaveMs: LONG_MS, ca }, source, { isFirst, signal });
 }
 
 /**

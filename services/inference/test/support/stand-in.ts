@@ -1,7 +1,7 @@
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { sandbox } from './sandbox.ts';
 
-/** Perl in place of a reader, behind the reader's wall: what a stranger's stream made of it. */
+/** Perl in place of a reader, in the reader's sandbox: what a stranger's stream made of it. */
 export function readerTakenOver(script: string): Sandbox {
   return {
     ...sandbox,

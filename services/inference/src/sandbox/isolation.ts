@@ -1,20 +1,20 @@
 import { existsSync, statSync } from 'node:fs';
 
 /** Parameters of the sandbox of one program. */
-interface WallPlan {
+interface IsolationPlan {
   /** Descriptor from which the seccomp filter is read. */
   filter: number;
   /** Files and folders that may be read besides the system's programs and libraries. */
   readable: readonly string[];
 }
 
-export type WallName = 'bubblewrap' | 'landlock';
+export type IsolationName = 'bubblewrap' | 'landlock';
 
 /** A tool of the operating system that runs a program where it cannot reach the service. */
-export interface Wall {
-  name: WallName;
+export interface Isolation {
+  name: IsolationName;
   /** The command line before the program's own. */
-  command(plan: WallPlan): string[];
+  command(plan: IsolationPlan): string[];
 }
 
 const BUBBLEWRAP = [
@@ -54,7 +54,7 @@ const BUBBLEWRAP = [
  * Needs user namespaces, which many container platforms forbid. Without /proc, because mounting it fails under a masked
  * one. In the session that the spawn has begun, whose priority is that of the decoder.
  */
-export const bubblewrap: Wall = {
+export const bubblewrap: Isolation = {
   name: 'bubblewrap',
   command: ({ filter, readable }) => [
     ...BUBBLEWRAP,
@@ -82,7 +82,7 @@ const LIBRARY_NAMES = ['/etc/alternatives', '/etc/ld.so.cache'];
  * and other processes away (also those of the same user), the filter keeps the network away. setpriv knows both from
  * util-linux 2.41 on.
  */
-export const landlock: Wall = {
+export const landlock: Isolation = {
   name: 'landlock',
   command: ({ filter, readable }) => {
     const paths = ['/usr', '/dev/null', ...LIBRARY_NAMES.filter((path) => existsSync(path)), ...readable];

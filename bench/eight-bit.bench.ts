@@ -9,7 +9,7 @@ import { loadScenes } from '@vision/shared/scenes';
 import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
 import type { Detectors } from '../services/inference/src/detectors/detectors.ts';
 import type { RgbImage } from '../services/inference/src/domain/rgb-image.ts';
-import { labelledPictures } from './accuracy/labelled-images.ts';
+import { labelledImages } from './accuracy/labelled-images.ts';
 import type { LabelledImage } from './accuracy/labelled-images.ts';
 import { median } from './figures.ts';
 import type { Figure } from './figures.ts';
@@ -40,7 +40,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
     await copyFile(join(modelsDir, 'nanodet-416-int8.onnx'), join(folder, shipped.file));
     const models = { eight: await start(folder), float: await start(modelsDir) };
     const figures: Figure[] = [];
-    for (const { title, images } of await labelledPictures(process.env['MOSAICS']))
+    for (const { title, images } of await labelledImages(process.env['MOSAICS']))
       figures.push(...(await compare(title, images, models)));
     await Promise.all([models.eight.stop(), models.float.stop()]);
     return { figures };

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
 /** A picture that passes every check before decoding and costs as much processor time as one can get. */
-export interface ExpensivePicture {
+export interface ExpensiveImage {
   name: string;
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
@@ -16,7 +16,7 @@ export interface ExpensivePicture {
  * lossless, alpha) at the limits of sides, pixels and bytes found to cost most. Interlaced PNGs of 16 bits win by far:
  * all of their pixels have to be unpacked and kept, and they compress a thousandfold.
  */
-export async function expensivePictures(): Promise<ExpensivePicture[]> {
+export async function expensiveImages(): Promise<ExpensiveImage[]> {
   const progressive = (await blocks(7_000)).jpeg({ progressive: true });
   const lossless = (await blocks(4_700)).webp({ lossless: true, effort: 0 });
   return [
@@ -28,7 +28,7 @@ export async function expensivePictures(): Promise<ExpensivePicture[]> {
 }
 
 /** The most expensive that are expected to be ordinary: just below the limit of what their structure makes expected. */
-export async function expensiveOrdinaryPictures(): Promise<ExpensivePicture[]> {
+export async function expensiveOrdinaryImages(): Promise<ExpensiveImage[]> {
   const dense = (await noise(2_200)).jpeg({ quality: 88, chromaSubsampling: '4:4:4' });
   const progressive = (await noise(1_750)).jpeg({ progressive: true, quality: 90 });
   const lossy = (await noise(1_050)).webp({ quality: 95 });

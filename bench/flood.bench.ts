@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { Caller, example, form, scene } from '../test/support/system.ts';
-import { expensivePictures, expensiveOrdinaryPictures } from './expensive-pictures.ts';
+import { expensiveImages, expensiveOrdinaryImages } from './expensive-pictures.ts';
 import { atMost, median, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { streamFloods } from './flood/streams.ts';
@@ -76,8 +76,8 @@ export async function run(): Promise<{ figures: Figure[] }> {
 
 /** Calls of expensive pictures hold one each: those under way when the flood ends have to be waited for. */
 async function floods(street: Picture): Promise<Flood[]> {
-  const ordinary = await expensiveOrdinaryPictures();
-  const expensive = await expensivePictures();
+  const ordinary = await expensiveOrdinaryImages();
+  const expensive = await expensiveImages();
   const everything = [Array.from({ length: 10 }, () => street), ordinary, ...expensive.slice(0, 2).map((one) => [one])];
   return [
     { name: 'ordinary images, ten a call', tenants: [Array.from({ length: 10 }, () => street)] },

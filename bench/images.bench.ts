@@ -6,7 +6,7 @@ import { createTokenSigner } from '@vision/shared/http/service-token';
 import { publicKeyOf, serviceKeyConfig, servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { loadSecrets } from '../deploy/local/secrets.ts';
 import { readSettings } from '../deploy/local/settings.ts';
-import { decodeScaled, orientedSize } from '../services/inference/src/pictures/decode-with-sharp.ts';
+import { decodeScaled, orientedSize } from '../services/inference/src/images/decode-with-sharp.ts';
 import { Caller } from '../test/support/system.ts';
 import { startDetectors } from './embedded-detector.ts';
 import { atLeast, atMost, median, timed } from './figures.ts';

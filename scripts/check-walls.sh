@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 root=${VISION_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/vision}/debian-13-ffmpeg
-decoding='sandbox|picture-decoder|decode-image|decoder|file-frames'
+decoding='sandbox|image-decoder|decode-image|decoder|file-frames'
 patterns="services/inference/test/($decoding|reader-isolation|hostile-floods|live-http).test"
 
 node_modules/.bin/node --conditions=@vision/source deploy/local/install.ts podman runc debootstrap

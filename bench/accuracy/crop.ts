@@ -1,4 +1,4 @@
-import type { Corners } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import type { Corners } from '../../packages/visionctl/src/calibration/ground-truth.ts';
 import type { LabelledImage } from './footage.ts';
 
 /** Of somebody who is cut off by more than this nobody can say what the right box is. */

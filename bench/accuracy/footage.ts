@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DetectedPicture } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
+import type { DetectedImage } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
 import type { EvaluatedBox } from '../../packages/visionctl/src/calibration/evaluate-boxes.ts';
-import type { Corners, LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import type { Corners, GroundTruth } from '../../packages/visionctl/src/calibration/ground-truth.ts';
 import { curveOf, rawScoreOf } from '@vision/contracts/calibration';
 import type { Calibration } from '@vision/contracts/calibration';
 import type { ImageSize } from '@vision/contracts/detection';
@@ -25,7 +25,7 @@ export function calibrationInForce(): Calibration {
 /** A picture whose people somebody has boxed. */
 export interface LabelledImage {
   picture: RgbImage;
-  truth: LabelledPicture;
+  truth: GroundTruth;
 }
 
 /** Every picture of `examples/street.mp4`. */
@@ -38,8 +38,8 @@ export async function labelledClip(): Promise<LabelledImage[]> {
 }
 
 /** What the detector finds in pictures, with the scores that callers see. */
-export async function detectIn(images: readonly LabelledImage[], detect: Detect): Promise<DetectedPicture[]> {
-  const detected: DetectedPicture[] = [];
+export async function detectIn(images: readonly LabelledImage[], detect: Detect): Promise<DetectedImage[]> {
+  const detected: DetectedImage[] = [];
   for (const { picture, truth } of images) {
     const found = await detect(picture);
     detected.push({
@@ -51,7 +51,7 @@ export async function detectIn(images: readonly LabelledImage[], detect: Detect)
 }
 
 /** The people in every picture of the clip, and what the detector finds, with raw scores. */
-export async function detectedClip(): Promise<DetectedPicture[]> {
+export async function detectedClip(): Promise<DetectedImage[]> {
   const images = await labelledClip();
   const detected = await withDetector((detect) => detectIn(images, detect));
   const curve = curveOf(calibrationInForce(), 'person');

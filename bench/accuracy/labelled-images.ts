@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseLabelledPictures } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
-import type { Corners, LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import { parseGroundTruth } from '../../packages/visionctl/src/calibration/ground-truth.ts';
+import type { Corners, GroundTruth } from '../../packages/visionctl/src/calibration/ground-truth.ts';
 import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
 import sharp from 'sharp';
 import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
@@ -10,7 +10,7 @@ import { loadClip } from '../tracking/clip.ts';
 /** A picture and the people that somebody boxed in it. */
 export interface LabelledImage {
   picture: RgbImage;
-  truth: LabelledPicture;
+  truth: GroundTruth;
   /** Of something found in this picture: its box in pixels. */
   toCorners: (found: Pick<DetectedObject, 'label' | 'score' | 'bbox'>) => FoundBox;
 }
@@ -22,7 +22,7 @@ interface FoundBox {
 }
 
 /** The example clip, and the mosaics in a folder when one is named. */
-export async function labelledPictures(mosaics?: string): Promise<{ title: string; images: LabelledImage[] }[]> {
+export async function labelledImages(mosaics?: string): Promise<{ title: string; images: LabelledImage[] }[]> {
   const street = { title: 'street.mp4', images: await clipImages() };
   return mosaics === undefined ? [street] : [street, { title: 'mosaics', images: await mosaicImages(mosaics) }];
 }
@@ -39,7 +39,7 @@ async function clipImages(): Promise<LabelledImage[]> {
 async function mosaicImages(folder: string): Promise<LabelledImage[]> {
   // The detectors share this library and block its loaders.
   sharp.unblock({ operation: ['VipsForeignLoad'] });
-  const truths = parseLabelledPictures(JSON.parse(await readFile(join(folder, 'labels.json'), 'utf8')));
+  const truths = parseGroundTruth(JSON.parse(await readFile(join(folder, 'labels.json'), 'utf8')));
   const images: LabelledImage[] = [];
   for (const truth of truths) {
     const data = await sharp(join(folder, truth.file)).removeAlpha().raw().toBuffer();
@@ -48,7 +48,7 @@ async function mosaicImages(folder: string): Promise<LabelledImage[]> {
   return images;
 }
 
-const labelled = (picture: RgbImage, truth: LabelledPicture): LabelledImage => ({
+const labelled = (picture: RgbImage, truth: GroundTruth): LabelledImage => ({
   picture,
   truth,
   toCorners: ({ label, score, bbox }) => ({ label, score, box: cornersOf(bbox, picture) }),

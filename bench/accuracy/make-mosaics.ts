@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { OverlayOptions } from 'sharp';
-import { parseLabelledPictures } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
-import type { LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import { parseGroundTruth } from '../../packages/visionctl/src/calibration/ground-truth.ts';
+import type { GroundTruth } from '../../packages/visionctl/src/calibration/ground-truth.ts';
 import { pick as pickBy, seeded } from '../../test/faults/random.ts';
 
 /**
@@ -26,7 +26,7 @@ const GRIDS = [
 const WITH_PEOPLE = 0.65;
 
 const random = seeded(61);
-const photos = parseLabelledPictures(JSON.parse(await readFile(join(import.meta.dirname, 'photos.json'), 'utf8')));
+const photos = parseGroundTruth(JSON.parse(await readFile(join(import.meta.dirname, 'photos.json'), 'utf8')));
 const people = photos.filter(({ objects }) => objects.length > 0);
 const others = photos.filter(({ objects, ignored }) => objects.length + ignored.length === 0);
 const images: object[] = [];
@@ -55,7 +55,7 @@ await writeFile(
 
 /** A photograph as large as its cell takes it; its labels are noted where they come to lie. */
 async function placed(
-  photo: LabelledPicture,
+  photo: GroundTruth,
   cell: { left: number; top: number; width: number; height: number },
   mosaic: number,
 ): Promise<OverlayOptions> {
@@ -65,7 +65,7 @@ async function placed(
   const isTurned = random() < 0.5;
   const left = Math.floor(cell.left + (cell.width - width) * random());
   const top = Math.floor(cell.top + (cell.height - height) * random());
-  const note = (iscrowd: number) => (object: LabelledPicture['objects'][number]) => {
+  const note = (iscrowd: number) => (object: GroundTruth['objects'][number]) => {
     const box = object.box;
     const from = isTurned ? photo.width - box.right : box.left;
     const size = [(box.right - box.left) * scale, (box.bottom - box.top) * scale] as const;

@@ -54,7 +54,7 @@ const ISOLATION = [
       'a process for one image at a time, in the sandbox',
       '2 s of processor time, then the process is ended; other images go on; pixels of at most the announced size come back',
       'this image, and its share of the budget of its subject',
-      '`services/inference/test/picture-decoder.test.ts`',
+      '`services/inference/test/image-decoder.test.ts`',
     ],
     [
       'The reader of facts and frames of these processes',

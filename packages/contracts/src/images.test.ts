@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { refusedPicturesOf } from './images.ts';
+import { refusedImagesOf } from './images.ts';
 
 test.each<[string | string[] | undefined, number]>([
   ['0', 0],
@@ -16,5 +16,5 @@ test.each<[string | string[] | undefined, number]>([
   ['3, 4', 0],
   [['3', '4'], 0],
 ])('the header %j reports %d refused images', (header, refused) => {
-  expect(refusedPicturesOf(header)).toBe(refused);
+  expect(refusedImagesOf(header)).toBe(refused);
 });

@@ -3,17 +3,17 @@ import { taskPath } from './ids.ts';
 import { imageCallSnapshot } from './image-events.ts';
 import { defineQuestion } from './question.ts';
 
-/** Most pictures of one image call (spec 4.6). */
+/** Most images of one image call (spec 4.6). */
 export const MAX_IMAGES = 10;
 
 /**
- * Header of the answer to a new image call: how many of its pictures were refused because they cannot be read. Images
+ * Header of the answer to a new image call: how many of its images were refused because they cannot be read. Images
  * tells the gateway, which keeps it. A replay has none.
  */
-export const refusedPicturesHeader = 'x-refused-pictures';
+export const refusedImagesHeader = 'x-refused-pictures';
 
-/** Reads that header. What makes no sense counts as none, and no call refuses more pictures than it may have. */
-export function refusedPicturesOf(header: string | string[] | undefined): number {
+/** Reads that header. What makes no sense counts as none, and no call refuses more images than it may have. */
+export function refusedImagesOf(header: string | string[] | undefined): number {
   const text = String(header ?? '');
   return /^\d+$/.test(text) ? Math.min(Number(text), MAX_IMAGES) : 0;
 }

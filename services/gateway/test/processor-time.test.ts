@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { refusedPicturesHeader } from '@vision/contracts/images';
+import { refusedImagesHeader } from '@vision/contracts/images';
 import { processorTimeHeader } from '@vision/contracts/inference';
 import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
@@ -39,7 +39,7 @@ test('ordinary images never meet the budget, and callers do not see their cost',
 function refuses(pictures: number): void {
   const headers = {
     [processorTimeHeader]: Array<number>(10).fill(10).join(','),
-    [refusedPicturesHeader]: String(pictures),
+    [refusedImagesHeader]: String(pictures),
   };
   gateway.upstream.answer = (req, res) => {
     req.resume().once('end', () => res.writeHead(201, headers).end('{}'));
@@ -54,7 +54,7 @@ test('a subject that sends only unreadable images is refused once its budget is 
   for (let call = 0; call < 3; call += 1) {
     const { status, headers } = await detect(hostile.key, url);
     expect(status).toBe(201);
-    expect(headers.get(refusedPicturesHeader)).toBeNull();
+    expect(headers.get(refusedImagesHeader)).toBeNull();
   }
   expect(refusal(await detect(hostile.key, url))).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'processor_time_exceeded']);
   refuses(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { refusedPicturesHeader } from '@vision/contracts/images';
+import { refusedImagesHeader } from '@vision/contracts/images';
 import { processorTimeHeader } from '@vision/contracts/inference';
 import { detected } from './support/fake-inference.ts';
 import type { DetectAnswer } from './support/fake-inference.ts';
@@ -50,13 +50,13 @@ test('images that cannot be read are reported as refused, those that failed for 
     'OP-TASK-REQUEST-INVALID',
     'OP-TASK-UPSTREAM-DOWN',
   ]);
-  expect(answer.headers.get(refusedPicturesHeader)).toBe('2');
+  expect(answer.headers.get(refusedImagesHeader)).toBe('2');
   const replay = await images.post(parts, { key });
-  expect([replay.status, replay.headers.get(refusedPicturesHeader)]).toEqual([200, null]);
+  expect([replay.status, replay.headers.get(refusedImagesHeader)]).toEqual([200, null]);
 });
 
 test('a call whose images can all be read reports none that was refused', async () => {
   images.inference.answer = () => detected();
   const { status, headers } = await images.post(files(picture('a'), picture('b')), { key: randomUUID() });
-  expect([status, headers.get(refusedPicturesHeader)]).toEqual([201, '0']);
+  expect([status, headers.get(refusedImagesHeader)]).toEqual([201, '0']);
 });

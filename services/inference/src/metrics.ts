@@ -6,7 +6,7 @@ import { videoCodecs, videoSizes } from './domain/decode-costs.ts';
 const scene = 'its code; one of the scenes that are served';
 
 /** What inference measures of pictures. */
-export const pictureMetrics = {
+export const imageMetrics = {
   load: gauge('vision.inference.load', { meaning: 'Images that wait or are processed in this replica' }),
   places: gauge('vision.inference.places', {
     meaning: 'Maximum number of images in this replica; further ones are rejected',

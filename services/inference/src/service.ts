@@ -15,11 +15,11 @@ import { completeVideoConfig, stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { createDetectors } from './detectors/detectors.ts';
 import { routes } from './http/routes.ts';
-import { createPictureDecoder } from './pictures/create-picture-decoder.ts';
+import { createImageDecoder } from './images/create-image-decoder.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createSignals } from './signals.ts';
 import type { Signals } from './signals.ts';
-import type { PictureDeps } from './use-cases/deps.ts';
+import type { ImageDeps } from './use-cases/deps.ts';
 import { createVideoJobs } from './video-jobs.ts';
 import type { VideoJobs } from './video-jobs.ts';
 
@@ -35,11 +35,11 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const signals = createSignals(logger);
   const sandbox = await createSandbox(config.SANDBOX, undefined, signals.decoderNotStarted);
   signals.sandboxChosen(config.SANDBOX, sandbox.isolation);
-  const pictures = createPictureDecoder({
+  const imageDecoder = createImageDecoder({
     sandbox,
     atOnce: threads,
     limits: { cpuMs: config.PICTURE_CPU_MS, waitMs: config.PICTURE_WAIT_MS },
-    onLost: signals.pictureDecoderLost,
+    onLost: signals.imageDecoderLost,
   });
   const detectors = createDetectors({
     scenes: loadScenes(config.SCENES_FILE),
@@ -47,14 +47,14 @@ export async function createService(config: Config, { logger }: ServiceContext):
     threads,
     logger,
   });
-  const deps: PictureDeps = {
+  const deps: ImageDeps = {
     logger,
     signals,
     detectors,
-    pictures,
+    imageDecoder,
     sandbox,
     ...gatesOf(threads, config.DETECT_QUEUE, signals),
-    pictureAnswerMs: config.DETECT_ANSWER_MS,
+    imageAnswerMs: config.DETECT_ANSWER_MS,
   };
   const videoConfig = completeVideoConfig(config);
   const jobs = videoConfig && createVideoJobs(videoConfig, deps, threads);
@@ -71,7 +71,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
       return health.port;
     },
     start: async () => {
-      pictures.start();
+      imageDecoder.start();
       await detectors.start();
       await health.start();
       await jobs?.start();
@@ -82,7 +82,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
       http: server.stop,
       worker: async () => jobs?.stopWorker(),
       detectors: () => detectors.stop(),
-      pictures: async () => pictures.stop(),
+      pictures: async () => imageDecoder.stop(),
       health: health.stop,
       clients: async () => jobs?.stopClients(),
       sandbox: async () => sandbox.close(),
@@ -93,12 +93,12 @@ export async function createService(config: Config, { logger }: ServiceContext):
 /** The places for pictures in this process, which an autoscaler sees. */
 function watchedGate(places: number, signals: Signals): Gate {
   const gate = createGate({ concurrency: places, queue: 0, leavesRoom: true });
-  signals.picturesWatched(gate.load, places);
+  signals.imagesWatched(gate.load, places);
   return gate;
 }
 
 interface Parts {
-  detectors: PictureDeps['detectors'];
+  detectors: ImageDeps['detectors'];
   jobs: VideoJobs | undefined;
   server: HttpServer;
   logger: Logger;
@@ -110,7 +110,7 @@ function healthOf({ HOST: host, HEALTH_PORT: port }: Config, { detectors, jobs, 
 }
 
 /** How much is worked on at once, and how much may wait. */
-function gatesOf(threads: number, queue: number, signals: Signals): Pick<PictureDeps, 'detectionGate' | 'requestGate'> {
+function gatesOf(threads: number, queue: number, signals: Signals): Pick<ImageDeps, 'detectionGate' | 'requestGate'> {
   return {
     // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
     // more for an owner with none in progress: most are decoded sooner than the work of others ends.

@@ -5,12 +5,12 @@ import type { DecodeCosts } from './domain/decode-costs.ts';
 import type { JobEnding, JobRecord, UnheldJobs } from './domain/job.ts';
 import type { Shortage } from './domain/shortage.ts';
 import type { DroppedFrames } from './domain/unsent-frames.ts';
-import { frameMetrics, jobMetrics, pictureMetrics } from './metrics.ts';
+import { frameMetrics, jobMetrics, imageMetrics } from './metrics.ts';
 import type { Sandbox, SandboxMode } from './sandbox/sandbox.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
-type PictureOutcome = (typeof pictureMetrics.images.labels.outcome)[number];
+type ImageOutcome = (typeof imageMetrics.images.labels.outcome)[number];
 type DropReason = (typeof frameMetrics.dropped.labels.reason)[number];
 type SourceState = (typeof jobMetrics.sources.labels.state)[number];
 
@@ -19,7 +19,7 @@ export function createSignals(logger: Logger) {
   return {
     ...placeSignals(),
     ...sandboxSignals(logger),
-    ...pictureSignals(logger),
+    ...imageSignals(logger),
     ...spaceSignals(logger),
     ...jobSignals(logger),
     ...trackSnapshotSignals(logger),
@@ -41,9 +41,9 @@ interface LiveFacts {
 /** What an autoscaler goes by: work that is there, and the places for it. */
 function placeSignals() {
   return {
-    picturesWatched: (loadOf: () => number, most: number) => {
-      observe(pictureMetrics.load, (tell) => tell(loadOf()));
-      observe(pictureMetrics.places, (tell) => tell(most));
+    imagesWatched: (loadOf: () => number, most: number) => {
+      observe(imageMetrics.load, (tell) => tell(loadOf()));
+      observe(imageMetrics.places, (tell) => tell(most));
     },
     jobsWatched: (countOf: () => number, most: number) => {
       observe(jobMetrics.atWork, (tell) => tell(countOf()));
@@ -80,8 +80,8 @@ function unheldJobs(): (counts: UnheldJobs | undefined) => void {
 }
 
 function sandboxSignals(logger: Logger) {
-  const sandboxGauge = createGauge(pictureMetrics.sandbox);
-  const notStarted = createCounter(pictureMetrics.decodersNotStarted);
+  const sandboxGauge = createGauge(imageMetrics.sandbox);
+  const notStarted = createCounter(imageMetrics.decodersNotStarted);
   return {
     decoderNotStarted: (program: string, error: unknown) => {
       notStarted.add(1);
@@ -129,18 +129,18 @@ interface SlotFacts {
   fileMaxBytes: number;
 }
 
-function pictureSignals(logger: Logger) {
-  const lost = createCounter(pictureMetrics.decodersLost);
-  const images = createCounter(pictureMetrics.images);
-  const duration = createHistogram(pictureMetrics.duration);
-  const saturated = createCounter(pictureMetrics.saturated);
+function imageSignals(logger: Logger) {
+  const lost = createCounter(imageMetrics.decodersLost);
+  const images = createCounter(imageMetrics.images);
+  const duration = createHistogram(imageMetrics.duration);
+  const saturated = createCounter(imageMetrics.saturated);
   return {
-    imageDetected: ({ scene, outcome, durationMs }: { scene: string; outcome: PictureOutcome; durationMs: number }) => {
+    imageDetected: ({ scene, outcome, durationMs }: { scene: string; outcome: ImageOutcome; durationMs: number }) => {
       images.add(1, { scene, outcome });
       duration.record(durationMs / 1000, { scene });
     },
     imageTurnedAway: () => saturated.add(1),
-    pictureDecoderLost: () => {
+    imageDecoderLost: () => {
       lost.add(1);
       logger.warn('image exceeded its limits or broke its decoder; decoder process replaced');
     },

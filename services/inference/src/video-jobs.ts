@@ -45,7 +45,7 @@ import { createSourceReports } from './use-cases/source-reports.ts';
 import { createWorker } from './jobs/worker.ts';
 import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
-import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
+import type { Deps, ImageDeps, Settings } from './use-cases/deps.ts';
 import { createLiveSnapshots } from './use-cases/live-snapshots.ts';
 import { createProgressNotes } from './use-cases/progress-notes.ts';
 import { createLiveCosts } from './use-cases/live-costs.ts';
@@ -70,8 +70,8 @@ export interface VideoJobs {
 }
 
 /** Stores, sources and the worker of video jobs, beside what detects in pictures. */
-export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, threads: number): VideoJobs {
-  const { logger, signals } = pictures;
+export function createVideoJobs(config: VideoConfig, images: ImageDeps, threads: number): VideoJobs {
+  const { logger, signals } = images;
   const database = databaseConnection(config);
   const db = createDb({ ...database, applicationName: 'inference' });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'inference', logger });
@@ -79,17 +79,17 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const store = createObjectStore(objectStoreOptions(config));
   const files = videoFilesOf(config, store);
   signals.workDirWatched(files.usage);
-  const readers = config.SEGMENT_LINGER_MS > 0 ? createSegmentReaders(kafka, pictures) : undefined;
+  const readers = config.SEGMENT_LINGER_MS > 0 ? createSegmentReaders(kafka, images) : undefined;
   const wakeUps = { polls: createWakeUp(), renewals: createWakeUp() };
   const deps: Deps = {
-    ...pictures,
+    ...images,
     db,
     producer,
     files,
     box: createSecretBox(config.STREAM_URL_KEY),
     addresses: createSourceAddresses(createStreamPolicy(config), { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
-    liveCosts: liveCostsOf(config, pictures.detectors),
+    liveCosts: liveCostsOf(config, images.detectors),
     ...reportsOf({ db, signals, store, producer: createProducer(kafka) }),
     ...framesOf(config, { signals, producer, readers }),
     drops: createDropCounts(db),

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
-import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts';
-import type { PictureDecoder } from '../src/pictures/create-picture-decoder.ts';
+import { createImageDecoder } from '../src/images/create-image-decoder.ts';
+import type { ImageDecoder } from '../src/images/create-image-decoder.ts';
 // Shuts the loaders of this process as in the one that decodes.
-import '../src/pictures/decode-with-sharp.ts';
+import '../src/images/decode-with-sharp.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { ImageRefusedError } from '../src/domain/image-error.ts';
-import { halves, plainPng, strangers, street, textBombPng } from './support/pictures.ts';
+import { halves, plainPng, strangers, street, textBombPng } from './support/images.ts';
 
 let sandbox: Sandbox;
-let decoder: PictureDecoder;
+let decoder: ImageDecoder;
 
 beforeAll(async () => {
   sandbox = await createSandbox('auto');
   const limits = { cpuMs: 5_000, waitMs: 200_000 };
-  decoder = createPictureDecoder({ sandbox, atOnce: 2, limits, onLost: () => undefined });
+  decoder = createImageDecoder({ sandbox, atOnce: 2, limits, onLost: () => undefined });
   decoder.start();
 });
 

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { fail } from '@vision/contracts/errors';
-import type { PictureProcess } from '../src/pictures/picture-process.ts';
-import { createDecoderLane } from '../src/pictures/decoder-lane.ts';
+import type { ImageProcess } from '../src/images/image-process.ts';
+import { createDecoderLane } from '../src/images/decoder-lane.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 
 const run = promisify(execFile);
@@ -33,10 +33,10 @@ test('a closed sandbox starts nothing, whether or not it isolates', async () => 
 });
 
 /** A decoder that works until it is killed. */
-function idleProcess(started: PictureProcess[]): PictureProcess {
+function idleProcess(started: ImageProcess[]): ImageProcess {
   const ended = Promise.withResolvers<void>();
   let isAlive = true;
-  const process: PictureProcess = {
+  const process: ImageProcess = {
     decode: () => Promise.reject(new Error('the test decodes nothing')),
     get isAlive() {
       return isAlive;
@@ -54,7 +54,7 @@ function idleProcess(started: PictureProcess[]): PictureProcess {
 }
 
 test('an image that waits when the decoders stop is refused as unavailable and starts no process', async () => {
-  const started: PictureProcess[] = [];
+  const started: ImageProcess[] = [];
   let lost = 0;
   const startProcess = () => idleProcess(started);
   const lane = createDecoderLane({ places: 1, startProcess, onLost: () => (lost += 1) });
@@ -78,7 +78,7 @@ test('an image that waits when the decoders stop is refused as unavailable and s
 });
 
 test('a decoder that cannot be started fails one image; the next one is decoded', async () => {
-  const started: PictureProcess[] = [];
+  const started: ImageProcess[] = [];
   let failures = 3;
   const startProcess = () => {
     failures -= 1;

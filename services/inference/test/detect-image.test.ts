@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import type { DetectedObject } from '@vision/contracts/detection';
 import { detection, healthReply } from '@vision/contracts/inference';
-import { plainPng, strangers, street } from './support/pictures.ts';
+import { plainPng, strangers, street } from './support/images.ts';
 import { useInference } from './support/service.ts';
 
 // The service shuts all loaders of its process, which is that of this test as well.

@@ -13,7 +13,7 @@ import { createDetectors } from '../src/detectors/detectors.ts';
 import type { Detectors } from '../src/detectors/detectors.ts';
 import type { RgbImage } from '../src/domain/rgb-image.ts';
 import { drawnFlame } from './support/flames.ts';
-import { street as streetPicture } from './support/pictures.ts';
+import { street as streetPicture } from './support/images.ts';
 
 // The detectors shut all loaders of this process.
 const unlockLoaders = () => sharp.unblock({ operation: ['VipsForeignLoad'] });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
-import { street } from './support/pictures.ts';
+import { street } from './support/images.ts';
 import { useInference } from './support/service.ts';
 
 const metrics = testMetrics();

@@ -4,7 +4,7 @@ import { loadScenes } from '@vision/shared/scenes';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import { drawnFlame } from './support/flames.ts';
-import { street } from './support/pictures.ts';
+import { street } from './support/images.ts';
 import { useInference } from './support/service.ts';
 
 // The service shuts all loaders of its process, which is that of this test as well.

@@ -7,7 +7,7 @@ import type { ServedScene } from '../src/detectors/detectors.ts';
 import { createSignals } from '../src/signals.ts';
 import type { Deps } from '../src/use-cases/deps.ts';
 import { detectImage } from '../src/use-cases/detect-image.ts';
-import { street } from './support/pictures.ts';
+import { street } from './support/images.ts';
 import { useInference } from './support/service.ts';
 
 const service = useInference({ DETECT_THREADS: '1', DETECT_ANSWER_MS: '120000' });
@@ -57,7 +57,7 @@ test('expensive images that are being decoded hold no place that an ordinary one
   const scene = { scene_code: 'any', labels: [], lower_bound: 0 } as unknown as ServedScene['scene'];
   const deps = {
     detectors: { find: () => ({ scene, detector }) } as unknown as Deps['detectors'],
-    pictures: {
+    imageDecoder: {
       start: () => undefined,
       stop: () => undefined,
       decode: async (bytes: Uint8Array) => {
@@ -66,7 +66,7 @@ test('expensive images that are being decoded hold no place that an ordinary one
       },
     },
     detectionGate: createGate({ concurrency: 2 }),
-    pictureAnswerMs: 60_000,
+    imageAnswerMs: 60_000,
     signals: createSignals(createLogger('inference', 'silent')),
   };
   const outcomeOf = async (owner: string, bytes: Buffer) => {

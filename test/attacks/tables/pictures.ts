@@ -6,7 +6,7 @@ import {
   strangers,
   street,
   textBombPng,
-} from '../../../services/inference/test/support/pictures.ts';
+} from '../../../services/inference/test/support/images.ts';
 import { form, jpeg } from '../../support/system.ts';
 import type { Answer, Part } from '../../support/system.ts';
 import type { Attack, AttackGroup } from '../attack.ts';

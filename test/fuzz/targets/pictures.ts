@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import sharp from 'sharp';
 import { ImageRefusedError } from '../../../services/inference/src/domain/image-error.ts';
 import { inspectImage } from '../../../services/inference/src/domain/inspect-image.ts';
-import { MAX_PIXELS, MAX_SIDE } from '../../../services/inference/src/domain/picture-limits.ts';
+import { MAX_PIXELS, MAX_SIDE } from '../../../services/inference/src/domain/image-limits.ts';
 import { stripPngMetadata } from '../../../services/inference/src/domain/strip-png-metadata.ts';
 import { attempt } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';

@@ -8,24 +8,24 @@ import { opaque } from './opaque.ts';
 import { expectBody, unavailableOn } from './replies.ts';
 
 export interface DetectInput {
-  /** The subject that the picture is for; the backend learns a digest of it. */
+  /** The subject that the image is for; the backend learns a digest of it. */
   owner: string;
   sceneCode: string;
   minScore: number;
-  /** The picture; a stream is read once, and says how long it is. */
+  /** The image; a stream is read once, and says how long it is. */
   picture: Buffer | { stream: Readable; bytes: number };
   contentType: 'image/jpeg' | 'image/png' | 'image/webp';
   signal?: AbortSignal | undefined;
 }
 
-/** The detections of a picture, or that it is at fault, with the processor time it took. */
+/** The detections of an image, or that it is at fault, with the processor time it took. */
 export type DetectOutcome = { processorMs: number } & (
   { outcome: 'detected'; detection: Detection } | { outcome: 'unreadable'; error: AppError }
 );
 
 type BackendRequest = Omit<CallRequest, 'upstream' | 'url' | 'dispatcher' | 'timeoutMs'> & { path: string };
 
-/** Sends a picture and reads its detections. @throws as `InferenceClient.detect` */
+/** Sends an image and reads its detections. @throws as `InferenceClient.detect` */
 export async function detect(
   input: DetectInput,
   ask: (request: BackendRequest) => Promise<CallReply>,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DetectedPicture } from './fit-calibration.ts';
-import type { LabelledPicture } from './labelled-pictures.ts';
+import type { DetectedImage } from './fit-calibration.ts';
+import type { GroundTruth } from './ground-truth.ts';
 import { curveOf, rawScoreOf, RAW_SCORES } from '@vision/contracts/calibration';
 import type { Calibration } from '@vision/contracts/calibration';
 import type { DetectedObject } from '@vision/contracts/detection';
@@ -39,12 +39,12 @@ export async function requireSameScores(backend: Backend): Promise<void> {
 
 const named = (version: string | undefined) => (version === undefined ? 'no calibration' : `calibration ${version}`);
 
-/** What the detector finds in a picture, however unsure, with raw scores. */
-export async function detectIn(backend: Backend, directory: string, truth: LabelledPicture): Promise<DetectedPicture> {
-  const bytes = await readPicture(join(directory, truth.file));
+/** What the detector finds in an image, however unsure, with raw scores. */
+export async function detectIn(backend: Backend, directory: string, truth: GroundTruth): Promise<DetectedImage> {
+  const bytes = await readImage(join(directory, truth.file));
   const path = `/v1/detect?${new URLSearchParams({ scene_code: backend.scene, min_score: '0' }).toString()}`;
   for (let number = 1; ; number += 1) {
-    // A connection that broke is tried anew, as a refusal of a busy service is: one of many pictures ends no run.
+    // A connection that broke is tried anew, as a refusal of a busy service is: one of many images ends no run.
     const answer = await send(backend, { operation: 'detect', method: 'POST', path, bytes }).catch((error: unknown) => {
       if (number >= TRIES) throw error;
       return undefined;
@@ -59,7 +59,7 @@ export async function detectIn(backend: Backend, directory: string, truth: Label
   }
 }
 
-function toRawBox({ calibration = RAW_SCORES }: Backend, { width, height }: LabelledPicture) {
+function toRawBox({ calibration = RAW_SCORES }: Backend, { width, height }: GroundTruth) {
   return ({ label, score, bbox }: DetectedObject) => ({
     label,
     score: rawScoreOf(curveOf(calibration, label), score),
@@ -72,7 +72,7 @@ function toRawBox({ calibration = RAW_SCORES }: Backend, { width, height }: Labe
   });
 }
 
-async function readPicture(path: string): Promise<Buffer> {
+async function readImage(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { crossCalibrated, fitCalibration, evaluateAll } from './fit-calibration.ts';
-import type { CalibrationWanted, DetectedPicture } from './fit-calibration.ts';
+import type { CalibrationWanted, DetectedImage } from './fit-calibration.ts';
 import { FIT_DEFAULTS } from './fit-curve.ts';
 import type { EvaluatedBox } from './evaluate-boxes.ts';
-import { parseLabelledPictures } from './labelled-pictures.ts';
-import type { LabelledPicture } from './labelled-pictures.ts';
+import { parseGroundTruth } from './ground-truth.ts';
+import type { GroundTruth } from './ground-truth.ts';
 import { atThreshold, calibrationErrorOf, reliabilityOf } from './reliability.ts';
 import { ANY_LABEL, lowestScoreOf } from '@vision/contracts/calibration';
 import type { Calibration } from '@vision/contracts/calibration';
@@ -19,7 +19,7 @@ import { detectIn, requireSameScores } from './ask-detector.ts';
 import type { Backend } from './ask-detector.ts';
 import { reliabilityDiagram } from './diagram.ts';
 
-/** Detects in every labelled picture, fits, writes the files, and says how good the fit is. */
+/** Detects in every labelled image, fits, writes the files, and says how good the fit is. */
 export async function calibrate({ options, settings, progress }: CommandContext, url: string): Promise<Output> {
   const registry = options['registry'] ?? settings.values['SCENES_FILE'] ?? 'config/scenes.json';
   const scenes = loadScenes(registry);
@@ -31,9 +31,9 @@ export async function calibrate({ options, settings, progress }: CommandContext,
   const truths = await readLabels(options['labels'] ?? '');
   const wanted = wantedOf(options, scene, spec.calibration);
   await requireSameScores(backend);
-  const pictures = await detectInAll(backend, options['pictures'] ?? '', truths, progress);
-  const fitted = orExplain(() => fitCalibration(pictures, wanted));
-  const evaluated = { raw: evaluateAll(pictures), crossed: orExplain(() => crossCalibrated(pictures, wanted)) };
+  const images = await detectInAll(backend, options['pictures'] ?? '', truths, progress);
+  const fitted = orExplain(() => fitCalibration(images, wanted));
+  const evaluated = { raw: evaluateAll(images), crossed: orExplain(() => crossCalibrated(images, wanted)) };
   const calibration = { ...fitted, labels: { ...spec.calibration?.labels, ...fitted.labels } };
   const out = options['out'] ?? 'calibration';
   const names = Object.keys(fitted.labels).filter((label) => label !== ANY_LABEL);
@@ -56,9 +56,9 @@ export async function calibrate({ options, settings, progress }: CommandContext,
   };
 }
 
-async function readLabels(path: string): Promise<LabelledPicture[]> {
+async function readLabels(path: string): Promise<GroundTruth[]> {
   try {
-    return parseLabelledPictures(JSON.parse(await readFile(path, 'utf8')));
+    return parseGroundTruth(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${path} is no file of labels in the COCO format: ${why}`);
@@ -85,15 +85,15 @@ function wantedOf(
 async function detectInAll(
   backend: Backend,
   directory: string,
-  truths: LabelledPicture[],
+  truths: GroundTruth[],
   progress: (text: string) => void,
-): Promise<DetectedPicture[]> {
-  const pictures: DetectedPicture[] = [];
+): Promise<DetectedImage[]> {
+  const images: DetectedImage[] = [];
   for (const truth of truths) {
-    pictures.push(await detectIn(backend, directory, truth));
-    if (pictures.length % 50 === 0) progress(`${pictures.length} of ${truths.length} pictures`);
+    images.push(await detectIn(backend, directory, truth));
+    if (images.length % 50 === 0) progress(`${images.length} of ${truths.length} pictures`);
   }
-  return pictures;
+  return images;
 }
 
 function orExplain<T>(fit: () => T): T {
@@ -130,7 +130,7 @@ const boundOf =
     lower_bound: Math.min(...labels.map((label) => lowestScoreOf(calibration, label))),
   });
 
-const countsOf = (truths: LabelledPicture[], labels: string[]) =>
+const countsOf = (truths: GroundTruth[], labels: string[]) =>
   labels.map((label) => ({
     label,
     objects: truths.flatMap(({ objects }) => objects).filter((object) => object.label === label).length,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { evaluateBoxes } from './evaluate-boxes.ts';
-import { parseLabelledPictures } from './labelled-pictures.ts';
+import { parseGroundTruth } from './ground-truth.ts';
 import { atThreshold, calibrationErrorOf, reliabilityOf } from './reliability.ts';
 
 const coco = {
@@ -23,8 +23,8 @@ const box = (left: number, top: number, width: number, height: number) => ({
 });
 
 function evaluated(...found: { label: string; score: number; box: ReturnType<typeof box> }[]) {
-  const [picture] = parseLabelledPictures(coco);
-  return picture ? evaluateBoxes(found, picture) : [];
+  const [truth] = parseGroundTruth(coco);
+  return truth ? evaluateBoxes(found, truth) : [];
 }
 
 test('the best box takes the object, another one on it is wrong', () => {
@@ -51,7 +51,7 @@ test('in a crowd nothing is counted, unless its label has no crowd there', () =>
 
 test('an annotation of an image that is not listed is reported', () => {
   const stray = { ...coco, annotations: [{ image_id: 2, category_id: 1, bbox: [0, 0, 1, 1] }] };
-  expect(() => parseLabelledPictures(stray)).toThrow('image 2');
+  expect(() => parseGroundTruth(stray)).toThrow('image 2');
 });
 
 test('recall, precision and reliability are those of the boxes at or above a score', () => {

@@ -1,6 +1,6 @@
-import type { Corners, LabelledPicture } from './labelled-pictures.ts';
+import type { Corners, GroundTruth } from './ground-truth.ts';
 
-/** A box that a detector found, in pixels of the picture. */
+/** A box that a detector found, in pixels of the image. */
 export interface FoundBox {
   label: string;
   score: number;
@@ -22,7 +22,7 @@ const RIGHT_IOU = 0.5;
  * that it overlaps most, by an IoU of 0.5 or more; an object is taken once. A box that lies in an ignored place and
  * takes no object is left out of the answer.
  */
-export function evaluateBoxes(found: readonly FoundBox[], truth: LabelledPicture): EvaluatedBox[] {
+export function evaluateBoxes(found: readonly FoundBox[], truth: GroundTruth): EvaluatedBox[] {
   const open = new Set(truth.objects);
   return found
     .toSorted((a, b) => b.score - a.score)

@@ -4,11 +4,11 @@ import { fitCurve, FIT_DEFAULTS } from './fit-curve.ts';
 import type { FitOptions, Sample } from './fit-curve.ts';
 import { evaluateBoxes } from './evaluate-boxes.ts';
 import type { FoundBox, EvaluatedBox } from './evaluate-boxes.ts';
-import type { LabelledPicture } from './labelled-pictures.ts';
+import type { GroundTruth } from './ground-truth.ts';
 
-/** A labelled picture, and what the detector found in it, with raw scores. */
-export interface DetectedPicture {
-  truth: LabelledPicture;
+/** A labelled image, and what the detector found in it, with raw scores. */
+export interface DetectedImage {
+  truth: GroundTruth;
   found: FoundBox[];
 }
 
@@ -28,11 +28,10 @@ export interface CalibrationWanted {
  *
  * @throws RangeError when all boxes together are too few
  */
-export function fitCalibration(pictures: readonly DetectedPicture[], wanted: CalibrationWanted): Calibration {
+export function fitCalibration(images: readonly DetectedImage[], wanted: CalibrationWanted): Calibration {
   const { version, floor, labels: names, measured, fit = FIT_DEFAULTS } = wanted;
-  const boxes = evaluateAll(pictures).filter(({ label, score }) => names.includes(label) && score >= floor);
-  const objects = (label: string) =>
-    pictures.flatMap(({ truth }) => truth.objects).filter((one) => one.label === label);
+  const boxes = evaluateAll(images).filter(({ label, score }) => names.includes(label) && score >= floor);
+  const objects = (label: string) => images.flatMap(({ truth }) => truth.objects).filter((one) => one.label === label);
   const labels: Calibration['labels'] = {};
   for (const label of names) {
     const own = boxes.filter((box) => box.label === label);
@@ -44,23 +43,23 @@ export function fitCalibration(pictures: readonly DetectedPicture[], wanted: Cal
   return { version, floor, labels };
 }
 
-/** All boxes, each evaluated against the labels of its picture. */
-export const evaluateAll = (pictures: readonly DetectedPicture[]): EvaluatedBox[] =>
-  pictures.flatMap(({ truth, found }) => evaluateBoxes(found, truth));
+/** All boxes, each evaluated against the labels of its image. */
+export const evaluateAll = (images: readonly DetectedImage[]): EvaluatedBox[] =>
+  images.flatMap(({ truth, found }) => evaluateBoxes(found, truth));
 
 /** The same boxes with the scores that callers see. */
 const calibrated = (boxes: readonly EvaluatedBox[], calibration: Calibration): EvaluatedBox[] =>
   boxes.map((box) => ({ ...box, score: toScore(probabilityOf(curveOf(calibration, box.label), box.score)) }));
 
 /**
- * Boxes with calibrated scores, each by curves that were fitted without its picture: the first half of the pictures is
+ * Boxes with calibrated scores, each by curves that were fitted without its image: the first half of the images is
  * evaluated by the curves of the second and the other way round. Halves, because neighbours are often of one scene.
  *
  * @throws RangeError when one half alone has too few boxes
  */
-export function crossCalibrated(pictures: readonly DetectedPicture[], wanted: CalibrationWanted): EvaluatedBox[] {
-  const middle = Math.ceil(pictures.length / 2);
-  const halves = [pictures.slice(0, middle), pictures.slice(middle)];
+export function crossCalibrated(images: readonly DetectedImage[], wanted: CalibrationWanted): EvaluatedBox[] {
+  const middle = Math.ceil(images.length / 2);
+  const halves = [images.slice(0, middle), images.slice(middle)];
   return halves.flatMap((half, index) => {
     const others = halves[1 - index] ?? [];
     const boxes = evaluateAll(half).filter(

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { refusedPicturesHeader } from '@vision/contracts/images';
+import { refusedImagesHeader } from '@vision/contracts/images';
 import { processorTimeHeader } from '@vision/contracts/inference';
 import { outcomeHeader } from '@vision/contracts/outcome';
 import { deadlineHeader } from '@vision/shared/upstream/deadline';
@@ -39,7 +39,7 @@ const NOT_RETURNED = new Set([
   'server',
   'x-powered-by',
   processorTimeHeader,
-  refusedPicturesHeader,
+  refusedImagesHeader,
   outcomeHeader,
 ]);
 

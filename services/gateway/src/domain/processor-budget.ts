@@ -1,7 +1,7 @@
 export interface BudgetLimits {
-  /** Processor time that every picture may take without being counted. */
+  /** Processor time that every image may take without being counted. */
   freeMs: number;
-  /** What every refused picture counts beside that: it costs no unit, but work in all services. */
+  /** What every refused image counts beside that: it costs no unit, but work in all services. */
   refusedMs: number;
   /** What may be counted for a subject in one second, in the long run. */
   perSecondMs: number;
@@ -9,17 +9,17 @@ export interface BudgetLimits {
   burstMs: number;
 }
 
-/** What the pictures of a call, or the look at a video, cost. */
+/** What the images of a call, or the look at a video, cost. */
 export interface Spent {
-  /** Of each picture by itself. */
+  /** Of each image by itself. */
   processorMs: readonly number[];
   /** How many of them were refused. */
-  refusedPictures: number;
+  refusedImages: number;
 }
 
-/** What counts of the cost of some pictures, each by itself: ordinary ones that can be read count for nothing. */
-export function countedMs({ processorMs, refusedPictures }: Spent, { freeMs, refusedMs }: BudgetLimits): number {
-  return processorMs.reduce((sum, spent) => sum + Math.max(0, spent - freeMs), refusedPictures * refusedMs);
+/** What counts of the cost of some images, each by itself: ordinary ones that can be read count for nothing. */
+export function countedMs({ processorMs, refusedImages }: Spent, { freeMs, refusedMs }: BudgetLimits): number {
+  return processorMs.reduce((sum, spent) => sum + Math.max(0, spent - freeMs), refusedImages * refusedMs);
 }
 
 /** Time until work is accepted again when so much is left; 0 while anything is left. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { paramsOf } from '@vision/contracts/ids';
-import { refusedPicturesHeader, refusedPicturesOf } from '@vision/contracts/images';
+import { refusedImagesHeader, refusedImagesOf } from '@vision/contracts/images';
 import { processorTimeHeader, processorTimesOf } from '@vision/contracts/inference';
 import { outcomeHeader, readOutcome } from '@vision/contracts/outcome';
 import { publicOperations } from '@vision/contracts/public-operations';
@@ -81,7 +81,7 @@ async function reportingFailures({ signals }: ForwardDeps, owner: Owner, work: (
 function costOf(answer: IncomingHttpHeaders): Spent {
   return {
     processorMs: processorTimesOf(answer[processorTimeHeader]),
-    refusedPictures: refusedPicturesOf(answer[refusedPicturesHeader]),
+    refusedImages: refusedImagesOf(answer[refusedImagesHeader]),
   };
 }
 

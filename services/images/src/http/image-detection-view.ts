@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { detectedObject } from '@vision/contracts/detection';
-import { MAX_IMAGES, refusedPicturesHeader } from '@vision/contracts/images';
+import { MAX_IMAGES, refusedImagesHeader } from '@vision/contracts/images';
 import { processorTimeHeader } from '@vision/contracts/inference';
 import type { Reply } from '@vision/shared/http/route';
 import { imageFaults, refusedImages } from '../domain/image-call.ts';
@@ -99,7 +99,7 @@ export function toReply({ call, entries, replayed, processorMs }: FinishedCall):
   if (replayed) return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' }, outcome };
   const headers = {
     [processorTimeHeader]: processorMs.join(','),
-    [refusedPicturesHeader]: String(refusedImages(entries)),
+    [refusedImagesHeader]: String(refusedImages(entries)),
   };
   return { status: 201, body, headers, outcome };
 }

@@ -52,14 +52,14 @@ async function answer(request: DetectRequest): Promise<ThreadReply> {
 function detect(request: DetectRequest): Promise<DetectedObject[]> {
   const named = detectors.get(request.detector);
   if (!named) throw new Error(`there is no detector ${request.detector}`);
-  return named(request.picture, request);
+  return named(request.image, request);
 }
 
 async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
   const { aloneThreads } = setup;
   const session = await createSession(path, 1);
   const aloneSession = aloneThreads > 1 ? await createSession(path, aloneThreads) : session;
-  // One picture at a time is in work here, so their tensors share the memory.
+  // One image at a time is in work here, so their tensors share the memory.
   let memory: InputTensor['data'] | undefined;
   return async (image, { minScore, labels, isAlone, shape }) => {
     const input = inputFor(shape, spec.input);

@@ -15,24 +15,24 @@ interface DetectOptions {
   givesPixels?: boolean;
 }
 
-/** Finds objects in one picture and gives each the score of its model. Safe to call concurrently. */
+/** Finds objects in one image and gives each the score of its model. Safe to call concurrently. */
 export interface Detector {
   /** Name and version, as health reports it. */
   readonly model: string;
-  /** The size to which a decoder should scale a picture of this size, so that nothing is scaled twice. */
+  /** The size to which a decoder should scale an image of this size, so that nothing is scaled twice. */
   fit(original: ImageSize): ImageSize;
-  /** The same for decoders that learn the size of the picture by themselves. */
+  /** The same for decoders that learn the size of the image by themselves. */
   readonly frameFit: FrameFit;
   /** Processor time of this process for a look at one frame of a video of this size, milliseconds, as measured. */
   costMs(original: ImageSize): number;
   /**
-   * Objects at or above `minScore`, highest score first. A picture of another size than `fit` says is scaled first.
+   * Objects at or above `minScore`, highest score first. An image of another size than `fit` says is scaled first.
    * @throws AppError of kind unavailable when the model does not answer.
    */
   detect(image: RgbImage, options: DetectOptions): Promise<DetectedObject[]>;
 }
 
-/** Finds objects in one picture. Shared by image calls and video jobs; safe to call concurrently. */
+/** Finds objects in one image. Shared by image calls and video jobs; safe to call concurrently. */
 export interface CalibratedDetector extends Detector {
   /** What its scores mean. */
   readonly calibration: Calibration;

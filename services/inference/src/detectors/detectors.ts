@@ -41,7 +41,7 @@ export interface Detectors {
 export interface DetectorOptions {
   scenes: Scenes;
   modelsDir: string;
-  /** Threads that detect, each with one picture at a time. */
+  /** Threads that detect, each with one image at a time. */
   threads: number;
   logger: Logger;
 }
@@ -76,7 +76,7 @@ export function createDetectors({ scenes, modelsDir, threads, logger }: Detector
   };
 }
 
-/** The cost of a detection is known before the first stream comes, and the first picture finds everything warm. */
+/** The cost of a detection is known before the first stream comes, and the first image finds everything warm. */
 async function measureCosts(
   servedScenes: readonly ServedScene[],
   specs: ReadonlyMap<string, DetectorSpec>,

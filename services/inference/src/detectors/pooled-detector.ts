@@ -20,8 +20,8 @@ export function createPooledDetector(
     fit: (original) => fitTo(original, fit),
     costMs: (original) => pool.costMs(name, shapeFor(original, shapes)),
     detect: async (image, { minScore, labels, ...turn }) => {
-      const picture = await scaleTo(image, fitTo(image, fit));
-      return pool.detect({ detector: name, picture, shape: shapeFor(image, shapes), minScore, labels }, turn);
+      const scaled = await scaleTo(image, fitTo(image, fit));
+      return pool.detect({ detector: name, image: scaled, shape: shapeFor(image, shapes), minScore, labels }, turn);
     },
   };
 }

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 
-// This process scales pixels and reads no picture of strangers: no loader of libvips can be reached in it.
+// This process scales pixels and reads no image of strangers: no loader of libvips can be reached in it.
 sharp.block({ operation: ['VipsForeignLoad'] });
-// Pictures differ from call to call and parallelism comes from the calls, so libvips keeps no cache and no threads.
+// Images differ from call to call and parallelism comes from the calls, so libvips keeps no cache and no threads.
 sharp.cache(false);
 sharp.concurrency(1);
 

@@ -4,18 +4,18 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 
 /** What a worker thread is started with. */
 export interface ThreadSetup {
-  /** Threads ONNX Runtime uses for a picture that is alone, 1 for any other. */
+  /** Threads ONNX Runtime uses for an image that is alone, 1 for any other. */
   aloneThreads: number;
   detectors: Record<string, { spec: OnnxSpec; path: string }>;
 }
 
-/** A picture to find objects in. */
+/** An image to find objects in. */
 export interface DetectRequest {
   id: number;
   detector: string;
-  /** No other picture is in work or waits: this one may use the cores of all. */
+  /** No other image is in work or waits: this one may use the cores of all. */
   isAlone: boolean;
-  picture: RgbImage;
+  image: RgbImage;
   /** Of the model's input. */
   shape: ImageSize;
   minScore: number;

@@ -10,7 +10,7 @@ import './without-runtime-telemetry.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import type { DetectRequest, ThreadReply, ThreadSetup } from './thread-messages.ts';
 
-/** A picture for a detector. */
+/** An image for a detector. */
 type Task = Omit<DetectRequest, 'id' | 'isAlone'>;
 
 /** What all threads are started with. */
@@ -23,31 +23,31 @@ export interface ThreadPoolOptions {
 }
 
 /** Whose turn it is, and whether the pixels may be moved to the thread instead of copied. */
-interface PictureTurn extends Turn {
+interface ImageTurn extends Turn {
   givesPixels?: boolean;
 }
 
 interface Pending {
   task: Task;
-  turn: PictureTurn;
+  turn: ImageTurn;
   resolve: (objects: DetectedObject[]) => void;
   reject: (error: unknown) => void;
 }
 
 interface Thread {
   worker: Worker;
-  /** Can use the cores of all threads for one picture. */
+  /** Can use the cores of all threads for one image. */
   isWide: boolean;
   current?: (Pending & { id: number }) | undefined;
-  /** Called when it has finished the picture at work. */
+  /** Called when it has finished the image at work. */
   onIdle?: (() => void) | undefined;
 }
 
 const RESTART_MS = 1000;
-/** More threads than this take hardly less time for one picture. */
+/** More threads than this take hardly less time for one image. */
 const MOST_FOR_ONE = 4;
 /**
- * A picture counts as alone when there was no second one for this long. Between two pictures of a busy service there is
+ * An image counts as alone when there was no second one for this long. Between two images of a busy service there is
  * a moment in which the next one is the only one: with all cores for it, those that follow at once would wait.
  */
 const CALM_MS = 500;
@@ -62,13 +62,13 @@ export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #idle: Thread[] = [];
-  /** As many pictures as there are threads; the others wait, and owners take turns. */
+  /** As many images as there are threads; the others wait, and owners take turns. */
   readonly #gate: Gate;
   /** Those that found no thread because it was lost. */
   readonly #queue: Pending[] = [];
   readonly #costs = createDetectionCosts();
   #lastId = 0;
-  /** When there was last more than one picture here, by `performance.now()`. */
+  /** When there was last more than one image here, by `performance.now()`. */
   #crowdedAt = -Infinity;
   #stopped = false;
   #starting: Promise<void> = Promise.resolve();
@@ -95,11 +95,11 @@ export class ThreadPool {
   }
 
   /** Runs on a free thread when its owner has a turn. @throws AppError of kind unavailable, the signal's reason. */
-  detect(task: Task, turn: PictureTurn = {}): Promise<DetectedObject[]> {
+  detect(task: Task, turn: ImageTurn = {}): Promise<DetectedObject[]> {
     return this.#gate.run(() => this.#runNow(task, turn), turn);
   }
 
-  #runNow(task: Task, turn: PictureTurn): Promise<DetectedObject[]> {
+  #runNow(task: Task, turn: ImageTurn): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     if (this.#gate.load() > 1) this.#crowdedAt = performance.now();
     return new Promise((resolve, reject) => {
@@ -116,7 +116,7 @@ export class ThreadPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
   }
 
-  /** The model would end the whole process if its thread were terminated, so the picture at work is finished first. */
+  /** The model would end the whole process if its thread were terminated, so the image at work is finished first. */
   async #end(thread: Thread): Promise<void> {
     if (thread.current) await new Promise<void>((resolve) => (thread.onIdle = resolve));
     await thread.worker.terminate();
@@ -135,11 +135,11 @@ export class ThreadPool {
       this.#lastId += 1;
       thread.current = { ...pending, id: this.#lastId };
       const request: DetectRequest = { ...pending.task, id: this.#lastId, isAlone };
-      thread.worker.postMessage(request, givesPixels ? ownMemory(request.picture) : []);
+      thread.worker.postMessage(request, givesPixels ? ownMemory(request.image) : []);
     }
   }
 
-  /** A picture that is alone goes to the wide thread, the others leave that free as long as they can. */
+  /** An image that is alone goes to the wide thread, the others leave that free as long as they can. */
   #takeIdle(isAlone: boolean): Thread {
     const at = this.#idle.findIndex((thread) => thread.isWide === isAlone);
     return this.#idle.splice(Math.max(0, at), 1)[0] as Thread;

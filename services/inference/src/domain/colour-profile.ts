@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib';
-import { ORDINARY_MS } from './picture-limits.ts';
+import { ORDINARY_MS } from './image-limits.ts';
 
 /** Profiles of cameras, phones and screens have 0.5 to 3.2 KB; tables for printers and tricks have more. */
 const USUAL_BYTES = 4096;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { inspectImage } from './inspect-image.ts';
 import { ImageRefusedError } from './image-error.ts';
-import { ORDINARY_MS } from './picture-limits.ts';
+import { ORDINARY_MS } from './image-limits.ts';
 
 const refusalOf = (bytes: Buffer): string => {
   try {

@@ -2,7 +2,7 @@ import { inspectJpeg } from './inspect-jpeg.ts';
 import { inspectPng } from './inspect-png.ts';
 import { inspectWebp } from './inspect-webp.ts';
 import { ImageRefusedError } from './image-error.ts';
-import { MAX_PIXELS, MAX_SIDE, ORDINARY_MS } from './picture-limits.ts';
+import { MAX_PIXELS, MAX_SIDE, ORDINARY_MS } from './image-limits.ts';
 import type { Inspection } from './inspection.ts';
 import { sniffImageType } from './sniff-image-type.ts';
 
@@ -14,7 +14,7 @@ export interface InspectedImage extends Inspection {
 const inspectors = { jpeg: inspectJpeg, png: inspectPng, webp: inspectWebp };
 
 /**
- * Looks at the structure of a picture without unpacking anything: what it declares must be within what a decoder is
+ * Looks at the structure of an image without unpacking anything: what it declares must be within what a decoder is
  * given to do. What is broken in other ways is left to the decoder.
  * @throws ImageRefusedError `not_an_image`, `too_many_pixels`, `not_decodable`.
  */

@@ -1,7 +1,7 @@
 import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Inspection } from './inspection.ts';
-import { MAX_CHUNKS, MAX_SCANS } from './picture-limits.ts';
+import { MAX_CHUNKS, MAX_SCANS } from './image-limits.ts';
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
@@ -16,7 +16,7 @@ const MS_PER_MIB: Partial<Record<number, number>> = { 0xc0: 14, 0xc1: 14, 0xc2: 
 const ODD_MS_PER_MIB = 140;
 /** Nanoseconds for a pixel in each scan. */
 const PIXEL_NS = 1;
-/** Four inks are converted by tables, in what is left of the picture after scaling. */
+/** Four inks are converted by tables, in what is left of the image after scaling. */
 const INKS_MS = 100;
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
 /** Markers without a length: TEM and the reserved ones beside it, RST0 to RST7, SOI. */
@@ -24,7 +24,7 @@ const standsAlone = (marker: number) => marker < 0xc0 || isRestart(marker) || ma
 
 /**
  * Size and cost of a JPEG by its one frame header (ITU-T T.81, annex B) and its scans. Markers are found the way
- * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another picture than this
+ * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another image than this
  * function.
  * @throws ImageRefusedError `not_decodable` for more than one frame, more than 100 scans, too many markers, or no frame
  * at all.
@@ -76,7 +76,7 @@ function endOfSegment(bytes: Buffer, at: number): number {
 }
 
 /**
- * Where the code of the next marker stands; the length of the picture when there is none. FF 00 is a byte of data, any
+ * Where the code of the next marker stands; the length of the image when there is none. FF 00 is a byte of data, any
  * number of FF may stand before a code, and restarts belong to a scan. One pass, because all 8 MiB may look like
  * markers.
  */

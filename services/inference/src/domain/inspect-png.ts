@@ -1,7 +1,7 @@
 import { packedProfileMs, profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Inspection } from './inspection.ts';
-import { MAX_CHUNKS, MAX_PROFILE_BYTES } from './picture-limits.ts';
+import { MAX_CHUNKS, MAX_PROFILE_BYTES } from './image-limits.ts';
 
 const SIGNATURE_BYTES = 8;
 /** Length and type before, checksum after the data (PNG specification, section 5.3). */

@@ -2,11 +2,11 @@ import type { ImageSize } from '@vision/contracts/detection';
 import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Inspection } from './inspection.ts';
-import { MAX_CHUNKS, MAX_FRAMES } from './picture-limits.ts';
+import { MAX_CHUNKS, MAX_FRAMES } from './image-limits.ts';
 
 const CONTAINER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
-/** Milliseconds for a MiB of a lossy picture; nanoseconds for a pixel of a lossless one, twice with a profile. */
+/** Milliseconds for a MiB of a lossy image; nanoseconds for a pixel of a lossless one, twice with a profile. */
 const MS_PER_MIB = 70;
 const PIXEL_NS = 25;
 

@@ -1,9 +1,9 @@
 import type { ImageSize } from '@vision/contracts/detection';
 
-/** What the structure of a picture says about it. */
+/** What the structure of an image says about it. */
 export interface Inspection extends ImageSize {
   /**
-   * Processor time that decoding should take, milliseconds: about what the most expensive pictures of this structure
+   * Processor time that decoding should take, milliseconds: about what the most expensive images of this structure
    * were measured to take. Only the order of magnitude counts.
    */
   expectedMs: number;

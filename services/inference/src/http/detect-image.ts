@@ -8,11 +8,11 @@ import { readRequestBody } from '@vision/shared/http/read-body';
 import { route } from '@vision/shared/http/route';
 import type { Reply, RouteContext } from '@vision/shared/http/route';
 import { runInTurn } from '@vision/shared/upstream/queue-span';
-import type { PictureDeps } from '../use-cases/deps.ts';
+import type { ImageDeps } from '../use-cases/deps.ts';
 import { detectImage } from '../use-cases/detect-image.ts';
 import type { DetectImageOutcome } from '../use-cases/detect-image.ts';
 
-/** 8 MiB of picture, as the public API allows, and some slack. */
+/** 8 MiB of image, as the public API allows, and some slack. */
 const BODY_LIMITS = { maxBytes: 8 * 1024 * 1024 + 64 * 1024, idleMs: 10_000, totalMs: 60_000 };
 const RETRY_AFTER_S = 1;
 
@@ -25,9 +25,9 @@ const share = z
   .transform(Number)
   .pipe(z.number().min(0).max(1));
 const query = z.object({ scene_code: z.string().min(1).max(64), min_score: share.optional() });
-const picture = z.string().meta({ format: 'binary' });
+const image = z.string().meta({ format: 'binary' });
 
-export const detectImageRoute = (deps: PictureDeps) =>
+export const detectImageRoute = (deps: ImageDeps) =>
   route(
     {
       operation: 'detectImage',
@@ -39,7 +39,7 @@ export const detectImageRoute = (deps: PictureDeps) =>
       // Only computes: no caller needs the answer after the deadline.
       endsWithDeadline: true,
       query,
-      bodyDoc: { contentType: 'image/jpeg', schema: picture },
+      bodyDoc: { contentType: 'image/jpeg', schema: image },
       responses: {
         200: { description: 'The detections, highest score first.', schema: detection },
         404: { description: 'No model serves this scene.', schema: refusal },
@@ -50,7 +50,7 @@ export const detectImageRoute = (deps: PictureDeps) =>
     async ({ query: { scene_code: sceneCode, min_score: minScore }, req, res, signal }) => {
       const owner = req.get(ownerHeader)?.slice(0, 64);
       const readAndDetect = async (): Promise<Reply | undefined> => {
-        const bytes = await readPicture(req);
+        const bytes = await readImage(req);
         if (bytes) return replyTo(deps, await detectImage(deps, { sceneCode, minScore, bytes, owner, signal }));
         refuseEarly(req, res, { reason: 'too_large' });
         return undefined;
@@ -64,8 +64,8 @@ export const detectImageRoute = (deps: PictureDeps) =>
     },
   );
 
-/** Undefined when the body is larger than any picture may be. */
-async function readPicture(req: Request): Promise<Buffer | undefined> {
+/** Undefined when the body is larger than any image may be. */
+async function readImage(req: Request): Promise<Buffer | undefined> {
   try {
     return await readRequestBody(req, BODY_LIMITS);
   } catch (error) {
@@ -84,7 +84,7 @@ function refuseEarly(req: Request, res: Response, body: Refusal): void {
   drain(req, () => res.end());
 }
 
-function replyTo(deps: PictureDeps, outcome: DetectImageOutcome): Reply {
+function replyTo(deps: ImageDeps, outcome: DetectImageOutcome): Reply {
   switch (outcome.kind) {
     case 'detected':
       return { status: 200, body: outcome.detection, headers: costOf(outcome) };
@@ -101,7 +101,7 @@ function replyTo(deps: PictureDeps, outcome: DetectImageOutcome): Reply {
 
 const costOf = ({ cpuMs }: { cpuMs: number }) => ({ [processorTimeHeader]: String(cpuMs) });
 
-function turnAway({ signals }: PictureDeps): Reply {
+function turnAway({ signals }: ImageDeps): Reply {
   signals.imageTurnedAway();
   return unavailable('saturated');
 }

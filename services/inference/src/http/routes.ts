@@ -1,6 +1,6 @@
 import { listDifferencesRoute } from '@vision/shared/audit/list-differences';
 import type { Route } from '@vision/shared/http/route';
-import type { Deps, PictureDeps } from '../use-cases/deps.ts';
+import type { Deps, ImageDeps } from '../use-cases/deps.ts';
 import { detectImageRoute } from './detect-image.ts';
 import { getCapacityRoute } from './get-capacity.ts';
 import { getHealthRoute } from './get-health.ts';
@@ -14,9 +14,9 @@ import { stopJobRoute } from './stop-job.ts';
 import { submitJobRoute } from './submit-job.ts';
 
 /** Without a database there are no video jobs. */
-export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] => [
-  getHealthRoute(pictures),
-  detectImageRoute(pictures),
+export const routes = (images: ImageDeps, jobs: Deps | undefined): Route[] => [
+  getHealthRoute(images),
+  detectImageRoute(images),
   ...(jobs
     ? [
         submitJobRoute(jobs),

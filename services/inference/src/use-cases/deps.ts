@@ -16,7 +16,7 @@ import type { FrameGathering } from './frame-gathering.ts';
 import type { LiveCosts } from './live-costs.ts';
 import type { LiveSnapshots, SnapshotWaits } from './live-snapshots.ts';
 import type { ProgressNotes } from './progress-notes.ts';
-import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
+import type { ImageDecoder } from '../images/create-image-decoder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Signals } from '../signals.ts';
 import type { SourceReports } from './source-reports.ts';
@@ -28,16 +28,16 @@ export interface Deps {
   logger: Logger;
   signals: Signals;
   detectors: Detectors;
-  /** Decodes the pictures of requests. */
-  pictures: PictureDecoder;
+  /** Decodes the images of requests. */
+  imageDecoder: ImageDecoder;
   /** Runs what decodes videos. */
   sandbox: Sandbox;
-  /** Places for requests with a picture, from the first byte of the body to the answer. */
+  /** Places for requests with an image, from the first byte of the body to the answer. */
   requestGate: Gate;
-  /** Ordinary pictures from decoding to detections, and expensive ones once they are decoded; owners take turns. */
+  /** Ordinary images from decoding to detections, and expensive ones once they are decoded; owners take turns. */
   detectionGate: Gate;
-  /** Longest time until a picture is answered, waiting included. */
-  pictureAnswerMs: number;
+  /** Longest time until an image is answered, waiting included. */
+  imageAnswerMs: number;
   box: SecretBox;
   addresses: SourceAddresses;
   /** Certificates to trust for https streams instead of the system's. */
@@ -72,10 +72,10 @@ export interface Deps {
   settings: Settings;
 }
 
-/** What detection in single pictures works with: all that is there without a database. */
-export type PictureDeps = Pick<
+/** What detection in single images works with: all that is there without a database. */
+export type ImageDeps = Pick<
   Deps,
-  'logger' | 'signals' | 'detectors' | 'pictures' | 'sandbox' | 'requestGate' | 'detectionGate' | 'pictureAnswerMs'
+  'logger' | 'signals' | 'detectors' | 'imageDecoder' | 'sandbox' | 'requestGate' | 'detectionGate' | 'imageAnswerMs'
 >;
 
 /** Settings of video jobs. */

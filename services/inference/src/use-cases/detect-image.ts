@@ -5,7 +5,7 @@ import { runInTurn } from '@vision/shared/upstream/queue-span';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { isOrdinary, inspectImage } from '../domain/inspect-image.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
-import type { DecodedPicture } from '../pictures/create-picture-decoder.ts';
+import type { DecodedImage } from '../images/create-image-decoder.ts';
 import type { Deps } from './deps.ts';
 
 export interface DetectImageInput {
@@ -13,7 +13,7 @@ export interface DetectImageInput {
   bytes: Uint8Array;
   /** The scene's lower bound when absent. */
   minScore: number | undefined;
-  /** Pictures of different owners take turns. */
+  /** Images of different owners take turns. */
   owner: string | undefined;
   signal: AbortSignal;
 }
@@ -21,16 +21,16 @@ export interface DetectImageInput {
 export type DetectImageOutcome =
   | { kind: 'detected'; detection: Detection; cpuMs: number }
   | { kind: 'scene_unknown' }
-  /** The picture is at fault. */
+  /** The image is at fault. */
   | { kind: 'refused'; reason: string; cpuMs: number }
   /** There was no time for it: others were before it. */
   | { kind: 'turned_away' }
   /** The backend is at fault. */
   | { kind: 'unavailable'; reason: string };
 
-/** Decodes one picture to the size its scene's model needs and detects on it. */
+/** Decodes one image to the size its scene's model needs and detects on it. */
 export async function detectImage(
-  deps: Pick<Deps, 'detectors' | 'pictures' | 'detectionGate' | 'pictureAnswerMs' | 'signals'>,
+  deps: Pick<Deps, 'detectors' | 'imageDecoder' | 'detectionGate' | 'imageAnswerMs' | 'signals'>,
   input: DetectImageInput,
 ): Promise<DetectImageOutcome> {
   const { detectors, signals } = deps;
@@ -49,15 +49,15 @@ export async function detectImage(
 type Outcome = Exclude<DetectImageOutcome, { kind: 'scene_unknown' }> & { cause?: unknown };
 
 /**
- * A picture that is not done in time is turned away before its caller gives up: the caller then knows that it is the
+ * An image that is not done in time is turned away before its caller gives up: the caller then knows that it is the
  * queue that is long, and takes nothing for broken. Decoding that has begun goes on within its own limits.
  */
 async function withinTime(
-  { pictureAnswerMs }: Pick<Deps, 'pictureAnswerMs'>,
+  { imageAnswerMs }: Pick<Deps, 'imageAnswerMs'>,
   { signal }: DetectImageInput,
   work: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const late = AbortSignal.timeout(pictureAnswerMs);
+  const late = AbortSignal.timeout(imageAnswerMs);
   const either = AbortSignal.any([signal, late]);
   try {
     return await unlessAborted(either, work(either));
@@ -68,7 +68,7 @@ async function withinTime(
 }
 
 async function decodeAndDetect(
-  deps: Pick<Deps, 'pictures' | 'detectionGate'>,
+  deps: Pick<Deps, 'imageDecoder' | 'detectionGate'>,
   served: ServedScene,
   input: DetectImageInput,
 ): Promise<Outcome> {
@@ -84,14 +84,14 @@ async function decodeAndDetect(
 
 /** An expensive image is decoded before it takes a slot, so slots are held for a short time. */
 async function inTurn(
-  { pictures, detectionGate }: Pick<Deps, 'pictures' | 'detectionGate'>,
+  { imageDecoder, detectionGate }: Pick<Deps, 'imageDecoder' | 'detectionGate'>,
   { scene, detector }: ServedScene,
   { bytes, minScore, owner, signal }: DetectImageInput,
 ): Promise<Outcome> {
   const turn = { owner, signal };
   const inspected = inspectImage(bytes);
-  const decode = () => pictures.decode(bytes, (size) => detector.fit(size), { ...turn, inspected });
-  const detect = async ({ original, image, cpuMs }: DecodedPicture): Promise<Outcome> => {
+  const decode = () => imageDecoder.decode(bytes, (size) => detector.fit(size), { ...turn, inspected });
+  const detect = async ({ original, image, cpuMs }: DecodedImage): Promise<Outcome> => {
     const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, givesPixels: true, ...turn };
     const objects = await detector.detect(image, wanted);
     return { kind: 'detected', detection: { image: original, objects }, cpuMs };

@@ -23,7 +23,7 @@ import { completeVideoConfig, constants, readConfig } from '../../src/config.ts'
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createDetectors } from '../../src/detectors/detectors.ts';
 import { createService } from '../../src/service.ts';
-import { createPictureDecoder } from '../../src/pictures/create-picture-decoder.ts';
+import { createImageDecoder } from '../../src/images/create-image-decoder.ts';
 import { createSignals } from '../../src/signals.ts';
 import { createVideoJobs } from '../../src/video-jobs.ts';
 import { sandbox } from './sandbox.ts';
@@ -152,11 +152,11 @@ async function startJobDeps(env: Record<string, string>, log: string[]) {
     signals: createSignals(logger),
     detectors,
     // Jobs decode no pictures; its processes are started when the first one comes.
-    pictures: createPictureDecoder({ sandbox, atOnce: 1, limits, onLost: () => undefined }),
+    imageDecoder: createImageDecoder({ sandbox, atOnce: 1, limits, onLost: () => undefined }),
     sandbox,
     requestGate: createGate({ concurrency: 1 }),
     detectionGate: createGate({ concurrency: 1 }),
-    pictureAnswerMs: 15_000,
+    imageAnswerMs: 15_000,
   };
   const { deps, stopClients } = createVideoJobs(config, shared, 1);
   await Promise.all([detectors.start(), deps.files.start()]);

@@ -1,19 +1,19 @@
 import { createGate } from '@vision/shared/async/gate';
 import type { Turn } from '@vision/shared/async/gate';
 import { fail } from '@vision/contracts/errors';
-import type { PictureProcess } from './picture-process.ts';
+import type { ImageProcess } from './image-process.ts';
 
 export interface LaneOptions {
-  /** Pictures decoded at the same time. */
+  /** Images decoded at the same time. */
   places: number;
   /** One place more for an owner that holds none. */
   hasSpare?: boolean;
-  startProcess: () => PictureProcess;
-  /** Told of every picture that took its process down with it. */
+  startProcess: () => ImageProcess;
+  /** Told of every image that took its process down with it. */
   onLost: () => void;
 }
 
-/** Processes for pictures of one class; those of another class never take their places. */
+/** Processes for images of one class; those of another class never take their places. */
 export interface DecoderLane {
   start(): void;
   /**
@@ -21,23 +21,23 @@ export interface DecoderLane {
    * @throws the reason of the turn's signal when it fires before the work began; AppError of kind unavailable when the
    * lane has stopped (`decoder_stopped`) or the system starts no process (`decoder_not_started`).
    */
-  run<T>(work: (decoder: PictureProcess) => Promise<T>, turn?: Turn): Promise<T>;
+  run<T>(work: (decoder: ImageProcess) => Promise<T>, turn?: Turn): Promise<T>;
   stop(): void;
 }
 
-/** Before another is started in place of one that ended without a picture, or that could not be started. */
+/** Before another is started in place of one that ended without an image, or that could not be started. */
 const RESTART_MS = 1_000;
 
 export function createDecoderLane({ places, hasSpare, startProcess, onLost }: LaneOptions): DecoderLane {
   const gate = createGate({ concurrency: places, spare: hasSpare ? 1 : 0 });
-  // One more than there are places: where a picture ends its process, the next one does not wait for a start.
+  // One more than there are places: where an image ends its process, the next one does not wait for a start.
   const wanted = places + 1;
-  const processes = new Set<PictureProcess>();
-  const idle: PictureProcess[] = [];
+  const processes = new Set<ImageProcess>();
+  const idle: ImageProcess[] = [];
   let isStopped = false;
   let retry: NodeJS.Timeout | undefined;
 
-  const add = (): PictureProcess => {
+  const add = (): ImageProcess => {
     const added = startProcess();
     processes.add(added);
     void added.ended.then(() => {
@@ -63,7 +63,7 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
       fill();
     }, RESTART_MS).unref();
   };
-  const take = (): PictureProcess => {
+  const take = (): ImageProcess => {
     // An image may have waited in the gate until now. A decoder started after the stop would never be ended.
     if (isStopped) throw stopped();
     for (let found = idle.pop(); found; found = idle.pop()) if (found.isAlive) return found;

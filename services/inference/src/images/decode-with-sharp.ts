@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { MAX_PIXELS } from '../domain/picture-limits.ts';
+import { MAX_PIXELS } from '../domain/image-limits.ts';
 
 // No libvips loader but these three can ever be reached: SVG, TIFF, PDF and the rest stay shut even if a check before
 // them fails.
@@ -7,7 +7,7 @@ sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
 });
-// One picture at a time in this process, so libvips keeps no cache and no threads.
+// One image at a time in this process, so libvips keeps no cache and no threads.
 sharp.cache(false);
 sharp.concurrency(1);
 
@@ -23,7 +23,7 @@ export async function orientedSize(bytes: Buffer): Promise<Size> {
 }
 
 /**
- * The first frame of a picture at the given size: orientation applied, transparency on white, 8-bit sRGB, three bytes a
+ * The first frame of an image at the given size: orientation applied, transparency on white, 8-bit sRGB, three bytes a
  * pixel. Scaled while decoding, so memory follows the wanted size as far as the format allows.
  */
 export async function decodeScaled(bytes: Buffer, { width, height }: Size): Promise<Buffer> {

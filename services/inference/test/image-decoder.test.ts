@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import sharp from 'sharp';
 import { ImageRefusedError } from '../src/domain/image-error.ts';
-import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts';
-import type { PictureDecoder } from '../src/pictures/create-picture-decoder.ts';
-import { startPictureProcess } from '../src/pictures/picture-process.ts';
+import { createImageDecoder } from '../src/images/create-image-decoder.ts';
+import type { ImageDecoder } from '../src/images/create-image-decoder.ts';
+import { startImageProcess } from '../src/images/image-process.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
-import { manyScans } from './support/pictures.ts';
+import { manyScans } from './support/images.ts';
 
 let sandbox: Sandbox;
-let decoder: PictureDecoder;
+let decoder: ImageDecoder;
 let lost = 0;
 
 const small = () => ({ width: 4, height: 2 });
@@ -24,7 +24,7 @@ const reasonOf = (bytes: Uint8Array) =>
 
 beforeAll(async () => {
   sandbox = await createSandbox('require');
-  decoder = createPictureDecoder({
+  decoder = createImageDecoder({
     sandbox,
     atOnce: 2,
     limits: { cpuMs: 1_000, waitMs: 200_000 },
@@ -47,7 +47,7 @@ test('an image comes back scaled, with its own size beside it', async () => {
 
 test('an image whose size the decoder reads in another way than it was validated by is refused before it is unpacked', async () => {
   const bytes = await plain(64, 32).jpeg().toBuffer();
-  const process = startPictureProcess(sandbox, { cpuMs: 1_000, waitMs: 200_000 });
+  const process = startImageProcess(sandbox, { cpuMs: 1_000, waitMs: 200_000 });
   try {
     const refusal: unknown = await process.decode(bytes, { width: 16, height: 16 }, small).catch((e: unknown) => e);
     expect(refusal).toBeInstanceOf(ImageRefusedError);
@@ -96,7 +96,7 @@ test('a lost process is replaced at once, and meanwhile another is ready', async
     },
   };
   const limits = { cpuMs: 1_000, waitMs: 200_000 };
-  const own = createPictureDecoder({ sandbox: counted, atOnce: 1, limits, onLost: () => undefined });
+  const own = createImageDecoder({ sandbox: counted, atOnce: 1, limits, onLost: () => undefined });
   own.start();
   try {
     expect(started).toEqual([0, 0, 5, 5]);
@@ -136,7 +136,7 @@ test('a large image is decoded after any earlier work of its process', async () 
   const raw = { width: 500, height: 500, channels: 3 } as const;
   const blocks = sharp(await grain.raw().toBuffer(), { raw }).resize(4_000, 4_000, { kernel: 'nearest' });
   const before = await blocks.webp({ lossless: true, effort: 0 }).toBuffer();
-  const process = startPictureProcess(sandbox, { cpuMs: 20_000, waitMs: 200_000 });
+  const process = startImageProcess(sandbox, { cpuMs: 20_000, waitMs: 200_000 });
   try {
     const side = { width: 4_000, height: 4_000 };
     for (let count = 0; count < 4; count += 1) await process.decode(before, side, small);

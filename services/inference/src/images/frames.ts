@@ -3,13 +3,13 @@ interface ImageSize {
   height: number;
 }
 
-/** Kinds of messages between the service and a process that decodes pictures. */
+/** Kinds of messages between the service and a process that decodes images. */
 export const kinds = {
-  /** To the process: what `orderPayload` makes, and the bytes of a picture. */
-  picture: 1,
-  /** From the process, before pixels: the size of the picture as a person sees it. */
+  /** To the process: what `orderPayload` makes, and the bytes of an image. */
+  image: 1,
+  /** From the process, before pixels: the size of the image as a person sees it. */
   size: 3,
-  /** From the process, before pixels and refusals: processor time of the picture, a 32-bit number of milliseconds. */
+  /** From the process, before pixels and refusals: processor time of the image, a 32-bit number of milliseconds. */
   spent: 6,
   /** From the process: the scaled pixels. */
   pixels: 4,
@@ -25,7 +25,7 @@ export function sizePayload({ width, height }: ImageSize): Buffer {
 }
 
 /**
- * What is asked of the process: the size that was read from the structure of the picture, and to what it is scaled as
+ * What is asked of the process: the size that was read from the structure of the image, and to what it is scaled as
  * it lies and when its orientation turns it by a quarter.
  */
 export interface Order {

@@ -8,8 +8,8 @@ export interface Corners {
   bottom: number;
 }
 
-/** What a person says is in a picture. */
-export interface LabelledPicture {
+/** What a person says is in an image. */
+export interface GroundTruth {
   file: string;
   width: number;
   height: number;
@@ -29,23 +29,23 @@ const cocoFile = z.object({
 });
 
 /** Reads a file in the COCO format. @throws ZodError when it is none, Error when it names what it does not have */
-export function parseLabelledPictures(content: unknown): LabelledPicture[] {
+export function parseGroundTruth(content: unknown): GroundTruth[] {
   const coco = cocoFile.parse(content);
   const names = new Map(coco.categories.map((category) => [category.id, category.name]));
-  const pictures = new Map(
-    coco.images.map(({ id: key, file_name: file, width, height }): [number | string, LabelledPicture] => [
+  const images = new Map(
+    coco.images.map(({ id: key, file_name: file, width, height }): [number | string, GroundTruth] => [
       key,
       { file, width, height, objects: [], ignored: [] },
     ]),
   );
   for (const { image_id: image, category_id: category, bbox, iscrowd } of coco.annotations) {
-    const picture = pictures.get(image);
+    const truth = images.get(image);
     const label = names.get(category);
-    if (!picture || label === undefined)
+    if (!truth || label === undefined)
       throw new Error(`An annotation names image ${image} or category ${category}, which is not there.`);
     const [left, top, width, height] = bbox;
     const entry = { label, box: { left, top, right: left + width, bottom: top + height } };
-    (iscrowd === 1 ? picture.ignored : picture.objects).push(entry);
+    (iscrowd === 1 ? truth.ignored : truth.objects).push(entry);
   }
-  return [...pictures.values()];
+  return [...images.values()];
 }

@@ -6,11 +6,11 @@ import type { InspectedImage } from '../domain/inspect-image.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createDecoderLane } from './decoder-lane.ts';
-import { startPictureProcess } from './picture-process.ts';
-import type { PictureLimits } from './picture-process.ts';
+import { startImageProcess } from './image-process.ts';
+import type { ImageLimits } from './image-process.ts';
 
-export interface DecodedPicture {
-  /** Size of the picture as a person sees it, after orientation. */
+export interface DecodedImage {
+  /** Size of the image as a person sees it, after orientation. */
   original: ImageSize;
   image: RgbImage;
   /** Processor time that decoding took, milliseconds. */
@@ -18,46 +18,46 @@ export interface DecodedPicture {
 }
 
 interface Decoding extends Turn {
-  /** What the structure of the picture says, where it is known already. */
+  /** What the structure of the image says, where it is known already. */
   inspected?: InspectedImage;
 }
 
-/** Decodes pictures of strangers in processes of its own. */
-export interface PictureDecoder {
+/** Decodes images of strangers in processes of its own. */
+export interface ImageDecoder {
   start(): void;
   /**
    * JPEG, PNG or WebP by its leading bytes, scaled to what `fit` says for its size. Waits for a free process; owners
-   * take turns, and pictures that are expected to be expensive have processes of their own.
-   * @throws ImageRefusedError when the picture is at fault, AppError of kind unavailable, the reason of the signal.
+   * take turns, and images that are expected to be expensive have processes of their own.
+   * @throws ImageRefusedError when the image is at fault, AppError of kind unavailable, the reason of the signal.
    */
-  decode(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize, how?: Decoding): Promise<DecodedPicture>;
+  decode(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize, how?: Decoding): Promise<DecodedImage>;
   stop(): void;
 }
 
-export interface PictureDecoderOptions {
+export interface ImageDecoderOptions {
   sandbox: Sandbox;
-  /** Ordinary pictures decoded at the same time. */
+  /** Ordinary images decoded at the same time. */
   atOnce: number;
-  limits: PictureLimits;
-  /** Told of every picture that took its process down with it. */
+  limits: ImageLimits;
+  /** Told of every image that took its process down with it. */
   onLost: () => void;
 }
 
-/** Each takes hundreds of megabytes, so that there are few at once: one for so many ordinary pictures. */
+/** Each takes hundreds of megabytes, so that there are few at once: one for so many ordinary images. */
 const ORDINARY_FOR_ONE_EXPENSIVE = 4;
 /** Others get three times as much of a processor. With less, none would be done in time on a busy machine. */
 const EXPENSIVE_NICENESS = 5;
 
-export function createPictureDecoder({ sandbox, atOnce, limits, onLost }: PictureDecoderOptions): PictureDecoder {
+export function createImageDecoder({ sandbox, atOnce, limits, onLost }: ImageDecoderOptions): ImageDecoder {
   const ordinary = createDecoderLane({
     places: atOnce,
     hasSpare: true,
-    startProcess: () => startPictureProcess(sandbox, limits),
+    startProcess: () => startImageProcess(sandbox, limits),
     onLost,
   });
   const expensive = createDecoderLane({
     places: Math.max(1, Math.floor(atOnce / ORDINARY_FOR_ONE_EXPENSIVE)),
-    startProcess: () => startPictureProcess(sandbox, limits, EXPENSIVE_NICENESS),
+    startProcess: () => startImageProcess(sandbox, limits, EXPENSIVE_NICENESS),
     onLost,
   });
   const lanes = [ordinary, expensive];

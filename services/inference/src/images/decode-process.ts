@@ -5,14 +5,14 @@ import { kinds, ORDER_BYTES, readOrder, sizePayload, timePayload } from './frame
 import { decodeScaled, orientedSize } from './decode-with-sharp.ts';
 
 /**
- * Body of a process that decodes pictures in a sandbox: one picture after the other, from standard input to standard
- * output. Imports only relative modules and sharp: nothing else is readable here. It ends itself when a picture takes
+ * Body of a process that decodes images in a sandbox: one image after the other, from standard input to standard
+ * output. Imports only relative modules and sharp: nothing else is readable here. It ends itself when an image takes
  * more processor time than it may; who started it has a limit of its own should this code be taken over.
  */
 const [cpuMs = 0] = process.argv.slice(2).map(Number);
 const CHECK_MS = 50;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Ends with this code when a picture costs too much. */
+/** Ends with this code when an image costs too much. */
 const TOO_EXPENSIVE = 3;
 
 let isBusy = false;
@@ -38,17 +38,17 @@ process.stdin.on(
   }),
 );
 
-/** A picture that is read here in another way than its inspection read it has passed no limit. */
+/** An image that is read here in another way than its inspection read it has passed no limit. */
 async function decode(payload: Buffer): Promise<Frame[]> {
   const { inspected, upright, turned } = readOrder(payload);
   const bytes = payload.subarray(ORDER_BYTES);
   const isPng = bytes[0] === 0x89;
-  const picture = isPng ? Buffer.from(stripPngMetadata(bytes)) : bytes;
-  const size = await orientedSize(picture);
+  const image = isPng ? Buffer.from(stripPngMetadata(bytes)) : bytes;
+  const size = await orientedSize(image);
   const isUpright = size.width === inspected.width && size.height === inspected.height;
   if (!isUpright && (size.width !== inspected.height || size.height !== inspected.width))
     throw new Error('another size');
-  const pixels = await decodeScaled(picture, isUpright ? upright : turned);
+  const pixels = await decodeScaled(image, isUpright ? upright : turned);
   return [
     { kind: kinds.size, payload: sizePayload(size) },
     { kind: kinds.pixels, payload: pixels },

@@ -11,14 +11,14 @@ import { createFrameReader, frameHeader } from '../sandbox/frames.ts';
 import type { Frame } from '../sandbox/frames.ts';
 import { kinds, orderPayload, readSize, readTime } from './frames.ts';
 
-export interface PictureLimits {
-  /** Processor time for one picture, milliseconds. */
+export interface ImageLimits {
+  /** Processor time for one image, milliseconds. */
   cpuMs: number;
-  /** Longest wait for one picture, milliseconds: a process that ignores its own limit is killed. */
+  /** Longest wait for one image, milliseconds: a process that ignores its own limit is killed. */
   waitMs: number;
 }
 
-interface ScaledPicture {
+interface ScaledImage {
   /** Size as a person sees it. */
   original: ImageSize;
   /** Scaled to the size that was asked for, three bytes a pixel. */
@@ -27,16 +27,16 @@ interface ScaledPicture {
   cpuMs: number;
 }
 
-/** A process that decodes one picture at a time. */
-export interface PictureProcess {
+/** A process that decodes one image at a time. */
+export interface ImageProcess {
   /**
    * @param inspected the size that the limits were held against, before orientation; the decoder has to find the same
-   * @throws ImageRefusedError when the picture is at fault, which includes costing too much and ending the process;
-   * AppError `decoder_lost` when the process had gone before it got the picture.
+   * @throws ImageRefusedError when the image is at fault, which includes costing too much and ending the process;
+   * AppError `decoder_lost` when the process had gone before it got the image.
    */
-  decode(bytes: Uint8Array, inspected: ImageSize, fit: (original: ImageSize) => ImageSize): Promise<ScaledPicture>;
+  decode(bytes: Uint8Array, inspected: ImageSize, fit: (original: ImageSize) => ImageSize): Promise<ScaledImage>;
   readonly isAlive: boolean;
-  /** Whether it was given a picture. */
+  /** Whether it was given an image. */
   readonly hasWorked: boolean;
   /** Has decoded as much as one process should. */
   readonly isWorn: boolean;
@@ -45,10 +45,10 @@ export interface PictureProcess {
   kill(): void;
 }
 
-/** A process is replaced after this much processor time for its pictures; the kernel ends it at twice as much. */
+/** A process is replaced after this much processor time for its images; the kernel ends it at twice as much. */
 const LIFETIME_CPU_S = 300;
 const MEMORY_BYTES = 1024 ** 3;
-/** The largest scaled picture, with room. */
+/** The largest scaled image, with room. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 // Sources run in development and in tests, compiled files in production.
@@ -59,7 +59,7 @@ const sources = join(dirname(script), '..');
 const packages = nodeModulesOf('sharp', import.meta.url);
 
 /** With a `niceness`, 1 to 19, it leaves the processor to others the more, the higher that is. */
-export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, niceness?: number): PictureProcess {
+export function startImageProcess(sandbox: Sandbox, limits: ImageLimits, niceness?: number): ImageProcess {
   const child = sandbox.spawn(
     {
       program: process.execPath,
@@ -110,8 +110,8 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, nic
 }
 
 /**
- * Questions to the process, one at a time. Its end refuses the picture at work, which is what ended it and counts as
- * having cost all that a picture may. What the process says of its time is believed up to there.
+ * Questions to the process, one at a time. Its end refuses the image at work, which is what ended it and counts as
+ * having cost all that an image may. What the process says of its time is believed up to there.
  */
 function openChannel(child: ChildProcess, mostMs: number) {
   let spentMs = 0;
@@ -149,14 +149,14 @@ function openChannel(child: ChildProcess, mostMs: number) {
     closed,
     spentMs: () => spentMs,
     kill,
-    ask: async (order: Buffer, picture: Uint8Array): Promise<{ size: ImageSize | undefined; payload: Buffer }> => {
+    ask: async (order: Buffer, image: Uint8Array): Promise<{ size: ImageSize | undefined; payload: Buffer }> => {
       answer = Promise.withResolvers();
       size = undefined;
       // All in one piece: each piece wakes the other side.
       child.stdin?.cork();
-      child.stdin?.write(frameHeader(kinds.picture, order.byteLength + picture.byteLength));
+      child.stdin?.write(frameHeader(kinds.image, order.byteLength + image.byteLength));
       child.stdin?.write(order);
-      child.stdin?.write(picture);
+      child.stdin?.write(image);
       child.stdin?.uncork();
       try {
         const frame = await answer.promise;
@@ -169,7 +169,7 @@ function openChannel(child: ChildProcess, mostMs: number) {
   };
 }
 
-/** What the process says is checked once more: a picture may have taken it over. */
+/** What the process says is checked once more: an image may have taken it over. */
 function sizeOf(told: ImageSize | undefined, inspected: ImageSize): ImageSize {
   if (!told) throw new ImageRefusedError('not_decodable');
   const { width, height } = told;

@@ -14,7 +14,7 @@ const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 export const logMarks = (): Map<string, number> => new Map(logs().map((file) => [file, read(file).length]));
 
 /** What the attack of a service that was taken over has to leave behind. */
-const WANTED = '"a service called what it may not call"';
+const WANTED = '"service call forbidden"';
 
 /** Lines since then that call for an operator: no stranger may cause one. */
 export function errorLines(marks: Map<string, number>): string[] {

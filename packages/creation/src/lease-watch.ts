@@ -76,10 +76,7 @@ export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
     run: async () => {
       const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, dueWork });
       if (isGap)
-        logger.info(
-          { lease_ms: leaseMs },
-          'heartbeats of all replicas had a gap: leases of dead processes are taken over one lease later',
-        );
+        logger.info({ lease_ms: leaseMs }, 'suspending takeovers for one lease period after a gap in all heartbeats');
       isAfterGap ||= isGap;
       sawDead = isDead;
       wakeFound(dueWork, found);

@@ -183,7 +183,7 @@ async function removeDue(sweep: Sweep, below: string, goOn: GoOn): Promise<numbe
 function isRefused({ name, logger }: Sweep, { old, unused }: { old: string[]; unused: string[] }): boolean {
   if (unused.length <= Math.max(MOST_UNKNOWN.objects, MOST_UNKNOWN.share * old.length)) return false;
   const counts = { sweep: name, objects: old.length, unknown: unused.length };
-  logger.error({ ...counts, object_key: unused[0] }, 'sweep refused: database does not know too many stored objects');
+  logger.error({ ...counts, object_key: unused[0] }, 'sweep refused: too many stored objects unknown to the database');
   return true;
 }
 

@@ -38,7 +38,7 @@ export interface DeadLetterDeps {
 export async function putAside(deps: DeadLetterDeps, delivery: FailedDelivery, why: DeadLetterReason): Promise<void> {
   const { topic, partition, groupId, message } = delivery;
   const facts = { group: groupId, topic, partition, offset: message.offset, reason: why.reason, detail: why.detail };
-  deps.kafka.logger.error(facts, 'an event was put into the dead letter topic');
+  deps.kafka.logger.error(facts, 'event sent to the dead letter topic');
   trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR, message: why.reason });
   const publish = (copy: Copy) => deps.producer.publishRaw([{ topic: dlqTopic(topic), ...copy }]);
   const publishWhatFits = async () => {
@@ -46,7 +46,7 @@ export async function putAside(deps: DeadLetterDeps, delivery: FailedDelivery, w
       await publish({ ...message, headers: { ...message.headers, ...reasonHeaders(delivery, why) } });
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      deps.kafka.logger.error(facts, 'the dead letter topic takes no event of this size; its value is left out');
+      deps.kafka.logger.error(facts, 'event too large for the dead letter topic; sent without its value');
       await publish(withoutValue(delivery, why));
     }
   };
@@ -55,7 +55,7 @@ export async function putAside(deps: DeadLetterDeps, delivery: FailedDelivery, w
     heartbeat: deps.heartbeat,
     signal: deps.signal,
     onRetry: (error) =>
-      deps.kafka.logger.error({ ...facts, err: error }, 'the dead letter topic does not take the event'),
+      deps.kafka.logger.error({ ...facts, err: error }, 'event not accepted by the dead letter topic'),
   });
 }
 

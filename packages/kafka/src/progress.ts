@@ -149,7 +149,7 @@ function inspectHole(deps: ProgressDeps, records: Records, cursor: PartitionCurs
     deps.kafka.logger.error(facts, 'records were removed before they were handled');
     return 'known';
   }
-  deps.kafka.logger.warn(facts, 'records are missing and are asked for again');
+  deps.kafka.logger.warn(facts, 'records missing; fetching them again');
   return send(deps, cursor, from);
 }
 

@@ -58,7 +58,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   const fatal = (error: Error) => {
     if (!state.alive || stop.signal.aborted) return;
     state.alive = false;
-    kafka.logger.error({ err: error, group: groupId }, 'the consumer cannot go on');
+    kafka.logger.error({ err: error, group: groupId }, 'consumer failed; stopping the process');
     options.onFatal(error);
   };
   const consumer = createConsumer(options, async (error) => {

@@ -111,7 +111,7 @@ async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Log
     });
   }
   const onFatal = (error: unknown) => {
-    logger.fatal({ err: error }, 'cannot go on');
+    logger.fatal({ err: error }, 'unrecoverable error; stopping');
     stop(1);
   };
   process.on('uncaughtException', onFatal);

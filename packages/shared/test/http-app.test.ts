@@ -205,7 +205,7 @@ test('a caller that leaves is no error of ours', async () => {
   controller.abort();
   await expect(reply).rejects.toThrow();
   const line = await until(() => lines.find((entry) => entry.includes('/patient')));
-  expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: 'the caller left before the answer' });
+  expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: 'client disconnected before the response' });
 });
 
 test.each(['/things/%zz', '/%', '/%ff'])(

@@ -7,7 +7,7 @@ test('a consumer that cannot go on ends its process with exit code 1, after an o
   expect(exitCode).toBe(1);
   expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
     'info started',
-    'fatal cannot go on',
+    'fatal unrecoverable error; stopping',
     'info consumers stopped',
     'info stopped',
   ]);

@@ -162,8 +162,8 @@ test('a service gets no further than where it may call, and the log names it and
   expect(await reasonOf(wrongCaller)).toBe('call_not_allowed');
   const errors = lines.filter(({ level }) => level === 'error');
   expect(errors).toMatchObject([
-    { caller: 'gateway', operation: 'reserve', msg: 'a service called what it may not call' },
-    { caller: 'tasks', operation: 'unlisted', msg: 'a service called what it may not call' },
+    { caller: 'gateway', operation: 'reserve', msg: 'service call forbidden' },
+    { caller: 'tasks', operation: 'unlisted', msg: 'service call forbidden' },
   ]);
 });
 

@@ -63,7 +63,7 @@ export function createSignals(logger: Logger) {
     },
     upstreamFailed: (upstream: Owner, error: unknown) => {
       upstreamErrors.add(1, { upstream });
-      logger.warn({ upstream: upstreamFactsOf(error) ?? { name: upstream }, err: error }, 'a service gave no answer');
+      logger.warn({ upstream: upstreamFactsOf(error) ?? { name: upstream }, err: error }, 'service did not respond');
     },
     keyCreated: ({ key_id, subject }: ApiKey, actor: string) => {
       operatorActs.add(1, { action: 'key.create' });

@@ -91,7 +91,7 @@ function sandboxSignals(logger: Logger) {
       sandboxGauge.record(1, { wall: chosen });
       const facts = { sandbox: mode, wall: chosen };
       if (chosen !== 'none') logger.info(facts, 'decoders run in a sandbox');
-      else if (mode === 'require') logger.error(facts, 'no sandbox works here: nothing is decoded');
+      else if (mode === 'require') logger.error(facts, 'no sandbox available: decoding is refused');
       else logger.error(facts, 'no sandbox: decoders can reach all that this service can reach');
     },
   };
@@ -175,14 +175,14 @@ function jobSignals(logger: Logger) {
     sourceRetried: ({ jobId, sceneCode: scene }: JobFacts, reason: string, pauseMs: number) => {
       retried.add(1, { scene, reason });
       const facts = { task_id: jobId, scene_code: scene, reason, pause_ms: Math.round(pauseMs) };
-      logger.warn(facts, 'a live source was lost and is tried again');
+      logger.warn(facts, 'live source lost; reconnecting');
     },
     sourceParked: ({ jobId }: JobFacts, awayMs: number) =>
       logger.info({ task_id: jobId, away_ms: Math.round(awayMs) }, 'live stream unavailable; slot released'),
     liveRateChanged: ({ jobId, sceneCode: scene }: JobFacts, isBehind: boolean) => {
       const facts = { task_id: jobId, scene_code: scene };
-      if (isBehind) logger.warn(facts, 'a live stream gets fewer frames than its rate: this worker is too slow');
-      else logger.info(facts, 'a live stream gets all its frames again');
+      if (isBehind) logger.warn(facts, 'live stream below its frame rate: this worker is too slow');
+      else logger.info(facts, 'live stream at its frame rate again');
     },
     rateNotStored: ({ jobId }: JobFacts, error: unknown) =>
       logger.warn({ task_id: jobId, err: error }, 'frame rate state of a live stream not stored'),

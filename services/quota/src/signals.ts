@@ -18,7 +18,7 @@ export function createSignals(logger: Logger) {
   return {
     reserved: ({ id, subject, kind, units }: Reservation, outcome: ReserveOutcome) => {
       reserves.add(1, { kind, outcome });
-      logger.info({ task_id: taskOf(id), reservation_id: id, subject, kind, units, outcome }, 'units were asked for');
+      logger.info({ task_id: taskOf(id), reservation_id: id, subject, kind, units, outcome }, 'units requested');
     },
     closed: ({ id, subject }: ReservationRef, state: Closing['state'], charged: number) => {
       closings.add(1, { state });

@@ -40,7 +40,7 @@ export function createSignals(logger: Logger) {
     },
     massMissing: ({ taskId }: Task) => {
       alarm('mass_vanishing');
-      logger.error({ task_id: taskId }, 'many jobs are missing at the backend; none is given up');
+      logger.error({ task_id: taskId }, 'many jobs missing at the backend; their tasks are not failed');
     },
     vanished: ({ taskId }: Task) => {
       alarm('vanished');

@@ -41,7 +41,7 @@ export function createLoopProgress({ name, logger, now = () => performance.now()
     },
     succeeded: (pauseMs) => {
       note(pauseMs);
-      if (logged) logger.info({ poller: name }, 'the loop succeeds again');
+      if (logged) logger.info({ poller: name }, 'background job succeeded again');
       logged = undefined;
     },
     failed: (error, failures, pauseMs) => {

@@ -13,7 +13,7 @@ import { noteOutcome } from './server-span.ts';
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
     if (error instanceof ClientGoneError) {
-      logger.info({ method: req.method, path: req.path }, 'the caller left before the answer');
+      logger.info({ method: req.method, path: req.path }, 'client disconnected before the response');
       res.destroy();
       return;
     }

@@ -72,7 +72,7 @@ function createSignals(logger: Logger) {
     },
     callForbidden: (caller: string, operation: string) => {
       refusals.add(1, { reason: 'forbidden', caller, operation });
-      logger.error({ caller, operation }, 'a service called what it may not call');
+      logger.error({ caller, operation }, 'service call forbidden');
     },
   };
 }

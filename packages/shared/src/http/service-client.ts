@@ -93,7 +93,7 @@ function toError(options: ServiceClientOptions, { method, path, refusals = [] }:
   if (refusal && kind && isForeseen) return toAppError(kind, refusal, reply);
   const { audience, logger } = options;
   if (reply.status < 500) {
-    // One of the two services has a defect. The caller of the public API cannot mend it, so the answer must not
+    // One of the two services has a defect. The caller of the public API cannot fix it, so the answer must not
     // blame the request.
     const facts = {
       upstream: { name: audience },
@@ -102,7 +102,7 @@ function toError(options: ServiceClientOptions, { method, path, refusals = [] }:
       status: reply.status,
       reason: refusal?.details['reason'],
     };
-    logger.error(facts, 'another service gave an answer that is not in the contract');
+    logger.error(facts, `unexpected response from ${audience}`);
   }
   return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));
 }

@@ -64,7 +64,7 @@ async function askOne(
     return { service, history: await owners[service].ask(getTaskHistory, asking) };
   } catch (error) {
     if (asAppError(error)?.kind === 'not_found') return { service, history: undefined };
-    logger.warn({ err: error, upstream: { name: service }, task_id: taskId }, 'a service did not answer about a task');
+    logger.warn({ err: error, upstream: { name: service }, task_id: taskId }, 'service did not respond about a task');
     return { service, history: 'unreachable' };
   }
 }
@@ -74,7 +74,7 @@ async function askAuditLog({ db, logger }: Pick<Deps, 'db' | 'logger'>, taskId: 
   try {
     return await selectAuditOf(db, taskId);
   } catch (error) {
-    logger.warn({ err: error, task_id: taskId }, 'the audit log did not answer about a task');
+    logger.warn({ err: error, task_id: taskId }, 'audit log did not respond about a task');
     return undefined;
   }
 }

@@ -81,10 +81,7 @@ export function createWorker(deps: WorkDeps, wakeUps: WorkerWakeUps): Worker {
       await renewals.stop();
       await atMost(LAST_WORDS_MS, Promise.all([drops.store(), held.report(), removeWorker(db, id)])).catch(
         (error: unknown) => {
-          logger.warn(
-            { err: error },
-            'a stopped worker could not sign off; its capacity counts until it is seen as gone',
-          );
+          logger.warn({ err: error }, 'stopped worker not removed; its capacity counts until its heartbeat expires');
         },
       );
     },

@@ -28,6 +28,6 @@ export async function retentionInTurn(
 /** Every replica has the gauge; the one whose turn it is asks again, and fails when the store does not answer. */
 async function showStanding(deps: RetentionDeps): Promise<void> {
   await standingOfSegments(deps).catch((error: unknown) => {
-    deps.logger.debug({ err: error }, 'the owner of the bucket is not known now');
+    deps.logger.debug({ err: error }, 'owner of the bucket unknown');
   });
 }

@@ -24,7 +24,7 @@ export function createStopSender({ inference, logger }: StopSenderOptions): Stop
     try {
       await gate.run(() => inference.stopJob(taskId));
     } catch (error) {
-      logger.warn({ err: error, task_id: taskId }, 'a stop did not get through yet');
+      logger.warn({ err: error, task_id: taskId }, 'stop not delivered yet; it is repeated');
     } finally {
       underWay.delete(taskId);
     }

@@ -69,7 +69,7 @@ async function tellBackend({ db, inference, logger }: StopDeps, { taskId }: Publ
   const jobSeen = await inference.stopJob(taskId).then(
     ({ wasLive }) => wasLive,
     (error: unknown) => {
-      logger.warn({ err: error, task_id: taskId }, 'a stop did not get through yet');
+      logger.warn({ err: error, task_id: taskId }, 'stop not delivered yet; it is repeated');
       return false;
     },
   );

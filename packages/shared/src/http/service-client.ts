@@ -102,7 +102,7 @@ function toError(options: ServiceClientOptions, { method, path, refusals = [] }:
       status: reply.status,
       reason: refusal?.details['reason'],
     };
-    logger.error(facts, `unexpected response from ${audience}`);
+    logger.error(facts, 'unexpected response from another service');
   }
   return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));
 }

@@ -167,7 +167,7 @@ export const cases: Record<string, AlertCase> = {
     fires: {
       when: steady('vision_inference_sandbox{wall="none",pod="a"}', 1, 5),
       labels: { pod: 'a' },
-      summary: 'Decoders of a have no wall',
+      summary: 'Decoders of a have no sandbox',
     },
     stays: { 'a wall': steady('vision_inference_sandbox{wall="landlock",pod="a"}', 1, 5) },
   },

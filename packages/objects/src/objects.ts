@@ -103,9 +103,13 @@ export async function get(connection: Connection, key: string, maxBytes: number)
 }
 
 /** Size and date; undefined when there is no such object. Throws as `ObjectStore` says. */
-export async function stat(connection: Connection, key: string): Promise<StoredObject | undefined> {
+export async function stat(
+  connection: Connection,
+  key: string,
+  signal?: AbortSignal,
+): Promise<StoredObject | undefined> {
   try {
-    const found = await callStore(connection, { operation: 'stat' }, (client) =>
+    const found = await callStore(connection, { operation: 'stat', signal }, (client) =>
       client.statObject(connection.bucket, key),
     );
     return { key, bytes: found.size, modifiedAt: found.lastModified };

@@ -6,7 +6,7 @@ import { atMost } from '@vision/shared/async/at-most';
 import { fail } from '@vision/contracts/errors';
 import { callStore } from './call-store.ts';
 import type { Connection, Session } from './call-store.ts';
-import { get, remove } from './objects.ts';
+import { get, remove, stat } from './objects.ts';
 
 export interface PutRequest {
   key: string;
@@ -78,9 +78,15 @@ function confirms(answer: IncomingHttpHeaders, crc: string | undefined, md5: str
   return answer.etag?.replaceAll('"', '').toLowerCase() === md5;
 }
 
+/** Compares sizes only: entity tags of parts and of encrypted objects may look like an MD5 and be none. */
+async function checkSize(connection: Connection, key: string, sent: number, signal?: AbortSignal): Promise<void> {
+  const stored = await stat(connection, key, signal);
+  if (stored?.bytes !== sent) throw otherBytes(key);
+}
+
 /**
  * Sends a stream as it comes; the store compares it with its length and checksum and, without encryption, its hash.
- * Where its answer has the checksum of what it stored, that is compared too.
+ * Its answer tells the checksum of what it stored; where it does not, the size of the stored object is queried.
  */
 async function putKnown(
   connection: Connection,
@@ -97,7 +103,8 @@ async function putKnown(
       session.put({ key, headers, body, sha256: connection.isEncrypted ? undefined : sha256 }),
     );
     const stored = answer[CRC_HEADER];
-    if (stored !== undefined && stored !== headers[CRC_HEADER]) throw otherBytes(key);
+    if (stored === undefined) await checkSize(connection, key, bytes, signal);
+    else if (stored !== headers[CRC_HEADER]) throw otherBytes(key);
   } finally {
     body.destroy();
   }
@@ -128,10 +135,11 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
   try {
     ended.throwIfAborted();
     const limits = { operation: 'put_parts', signal: cut.signal, givenUp: ended, deadlineMs: Infinity };
-    await callStore(connection, limits, (_client, session) =>
+    const sent = await callStore(connection, limits, (_client, session) =>
       putParts({ session, bucket: connection.bucket, key, contentType, body, ended }),
     );
     ended.throwIfAborted();
+    await checkSize(connection, key, sent, ended);
   } catch (error) {
     // Destroyed with an error: without one, a pipeline whose source ended before it was read waits for ever.
     body.destroy(error as Error);
@@ -165,15 +173,17 @@ interface PartsRequest {
 /**
  * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and
  * filled again, and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
+ * @returns the number of bytes sent
  * @throws what the stream, the signal or the client throws; the upload is then left begun.
  */
-async function putParts({ session, bucket, key, contentType, body, ended }: PartsRequest): Promise<void> {
+async function putParts({ session, bucket, key, contentType, body, ended }: PartsRequest): Promise<number> {
   const uploadId = await session.beginUpload({ key, contentType });
   // The client escapes it when it completes an upload, and nowhere else.
   const escaped = encodeURIComponent(uploadId);
   const sent: { part: number; etag: string }[] = [];
   const buffer = Buffer.allocUnsafeSlow(PART_BYTES);
   let filled = 0;
+  let bytes = 0;
   const send = async () => {
     ended.throwIfAborted();
     const part = buffer.subarray(0, filled);
@@ -183,6 +193,7 @@ async function putParts({ session, bucket, key, contentType, body, ended }: Part
     // An upload may outlive the keys of a pod.
     const client = await session.client();
     sent.push(await client.uploadPart({ ...place, headers }, part));
+    bytes += filled;
     filled = 0;
   };
   for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -197,6 +208,7 @@ async function putParts({ session, bucket, key, contentType, body, ended }: Part
   if (filled > 0 || sent.length === 0) await send();
   ended.throwIfAborted();
   await (await session.client()).completeMultipartUpload(bucket, key, uploadId, sent);
+  return bytes;
 }
 
 /**

@@ -207,6 +207,8 @@ test('no more of a stream is taken than the part that is on its way, however slo
         takenAtPart.push(taken);
         res.setHeader('ETag', '"1"').end();
       });
+    } else if (req.method === 'HEAD') {
+      res.writeHead(200, { 'Content-Length': 3 * PART_BYTES, 'Last-Modified': new Date().toUTCString() }).end();
     } else {
       res.end('<CompleteMultipartUploadResult><Location>x</Location><ETag>tag</ETag></CompleteMultipartUploadResult>');
     }

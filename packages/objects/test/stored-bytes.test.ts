@@ -47,6 +47,12 @@ async function answering(etag: string, bytes: Buffer): Promise<{ store: ObjectSt
   });
   return { store, asked };
 }
+/** The answer to a HEAD, with an entity tag that is no checksum but looks like one. */
+const factsOf = (bytes: number) => ({
+  'content-length': bytes,
+  etag: '"0123456789abcdef0123456789abcdef"',
+  'last-modified': new Date().toUTCString(),
+});
 const put = (store: ObjectStore) => store.put({ key: 'segment', body, contentType: 'application/octet-stream' });
 
 test('a store that keeps half of a buffer and answers 200 fails the upload', async () => {
@@ -80,21 +86,51 @@ test('a stream of known content goes with its checksum, and fails when the store
   await put();
 });
 
-test('each part of a stream goes with its checksum', async () => {
+test('a stream of known content that the store keeps half of and answers 200 fails, without a checksum too', async () => {
+  const asked: unknown[] = [];
+  let bytes = half.length;
+  const store = await scripted((req, res) => {
+    asked.push(req.method);
+    req.resume().once('end', () => res.writeHead(200, req.method === 'HEAD' ? factsOf(bytes) : {}).end());
+  });
+  const known = { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex'), crc32: crc32(body) };
+  const put = () => store.put({ key: 'image', body: Readable.from([body]), contentType: 'image/png', known });
+  await expect(put()).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  bytes = body.length;
+  await put();
+  expect(asked).toEqual(['PUT', 'HEAD', 'PUT', 'HEAD']);
+});
+
+/** A store that takes an upload in parts, and says afterwards that its object has this size. */
+async function takingParts(bytes: number): Promise<{ store: ObjectStore; parts: unknown[] }> {
   const parts: unknown[] = [];
   const store = await scripted((req, res) => {
     req.resume().once('end', () => {
       if (req.method === 'PUT') parts.push(req.headers['content-md5']);
+      if (req.method === 'HEAD') return res.writeHead(200, factsOf(bytes)).end();
       const about = '<Location>vision/video</Location><Bucket>vision</Bucket><Key>video</Key>';
       const begun = `<InitiateMultipartUploadResult>${about}<UploadId>an-upload</UploadId></InitiateMultipartUploadResult>`;
       const done = `<CompleteMultipartUploadResult>${about}<ETag>"2"</ETag></CompleteMultipartUploadResult>`;
-      res.writeHead(200, { etag: '"1"' }).end(req.url?.includes('uploads') ? begun : done);
+      return res.writeHead(200, { etag: '"1"' }).end(req.url?.includes('uploads') ? begun : done);
     });
   });
+  return { store, parts };
+}
+const putParts = (store: ObjectStore, stream: Buffer) =>
+  store.put({ key: 'video', body: Readable.from([stream]), contentType: 'video/mp4' });
+
+test('each part of a stream goes with its checksum', async () => {
   const stream = randomBytes(PART_BYTES + 1_000);
-  await store.put({ key: 'video', body: Readable.from([stream]), contentType: 'video/mp4' });
+  const { store, parts } = await takingParts(stream.length);
+  await putParts(store, stream);
   const sent = [stream.subarray(0, PART_BYTES), stream.subarray(PART_BYTES)];
   expect(parts).toEqual(sent.map((part) => md5Of(part, 'base64')));
+});
+
+test('a stream of which the store keeps one part of two fails the upload', async () => {
+  const { store } = await takingParts(PART_BYTES);
+  const upload = putParts(store, randomBytes(PART_BYTES + 1_000));
+  await expect(upload).rejects.toMatchObject({ reason: 'object_store_unavailable' });
 });
 
 test('a store whose entity tags are no checksums, as with encryption, is asked for the object itself', async () => {

@@ -116,7 +116,10 @@ test('the requests of an upload that share a connection are counted once each', 
     const reply = begins
       ? '<InitiateMultipartUploadResult><UploadId>first</UploadId></InitiateMultipartUploadResult>'
       : '<CompleteMultipartUploadResult><Location>l</Location><Bucket>b</Bucket><Key>a</Key><ETag>"1"</ETag></CompleteMultipartUploadResult>';
-    req.resume().once('end', () => res.writeHead(200, { etag: '"1"' }).end(req.method === 'POST' ? reply : ''));
+    req.resume().once('end', () => {
+      const size = req.method === 'HEAD' ? { 'content-length': 100_000 } : {};
+      res.writeHead(200, Object.assign(size, { etag: '"1"' })).end(req.method === 'POST' ? reply : '');
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const store = storeAt((server.address() as AddressInfo).port);

@@ -23,6 +23,26 @@ export const claimFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'An image counts as stored by its status when the store tells no checksum',
+    file: 'packages/objects/src/uploads.ts',
+    find: '    if (stored === undefined) await checkSize(connection, key, bytes, signal);\n    else if (stored',
+    replace: '    if (stored !== undefined && stored',
+    caughtBy: {
+      file: 'packages/objects/test/stored-bytes.test.ts',
+      test: 'a stream of known content that the store keeps half of and answers 200 fails',
+    },
+  },
+  {
+    says: 'An upload in parts counts as stored by its status, whatever the store has of it',
+    file: 'packages/objects/src/uploads.ts',
+    find: '    await checkSize(connection, key, sent, ended);\n',
+    replace: '    void sent;\n',
+    caughtBy: {
+      file: 'packages/objects/test/stored-bytes.test.ts',
+      test: 'a stream of which the store keeps one part of two fails the upload',
+    },
+  },
+  {
     says: 'Slots kept for subjects without one stay free while a subject with a smaller share waits in front',
     file: 'services/tasks/src/db/slot-claims.ts',
     find: 'where has + turn = 1 or place <= free - kept',

@@ -2,24 +2,32 @@ import { codesOf, FaultError, away, rootMessage, tlsFault, wrong } from '@vision
 import type { Fault } from '@vision/shared/start/fault';
 import type { StartCheck } from '@vision/shared/start/start-checks';
 import { AppError } from '@vision/contracts/errors';
-import { CHECKS, missingRight } from './check-rights.ts';
+import { missingRight } from './check-rights.ts';
 import type { StoreUse } from './check-rights.ts';
 import { callStore, createConnection } from './call-store.ts';
 import type { ObjectStoreOptions } from './call-store.ts';
 
 const names = { store: 'the S3 service', address: 'S3_ENDPOINT', tls: 'S3_ENDPOINT', ca: 'S3_CA_FILE' };
 
-/** What a process asks the object store at its start: whether it has the bucket, and lets us use it as we will. */
-export const bucketCheck = (options: ObjectStoreOptions, uses: readonly StoreUse[]): StartCheck => ({
+/**
+ * What a process asks the object store at its start: whether it has the bucket, and lets us use it as we will.
+ * `owned`: kinds of objects that the database of the process owns.
+ */
+export const bucketCheck = (
+  options: ObjectStoreOptions,
+  uses: readonly StoreUse[],
+  owned: readonly string[] = [],
+): StartCheck => ({
   name: 'bucket',
   readyWhileAway: true,
-  ask: () => checkBucket(options, uses),
+  ask: () => checkBucket(options, uses, owned),
 });
 
 /** Asks once. @returns undefined when the bucket can be used in these ways. */
 export async function checkBucket(
   options: ObjectStoreOptions,
   uses: readonly StoreUse[] = [],
+  owned: readonly string[] = [],
 ): Promise<Fault | undefined> {
   const connection = createConnection({ ...options, deadlineMs: 5_000 });
   try {
@@ -27,8 +35,8 @@ export async function checkBucket(
       client.bucketExists(options.bucket),
     );
     if (!isThere) return wrong(`There is no bucket S3_BUCKET=${options.bucket} at S3_ENDPOINT=${options.endpoint}`);
-    const rights = await missingRight(connection, uses);
-    return rights === undefined ? undefined : wrong(`${refusal(options)}: it needs ${rights}, below ${CHECKS} too`);
+    const rights = await missingRight(connection, uses, owned);
+    return rights === undefined ? undefined : wrong(`${refusal(options)}: it needs ${rights}`);
   } catch (error) {
     return bucketFault(error, options);
   } finally {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { asAppError } from '@vision/contracts/errors';
 import { codesOf } from '@vision/shared/start/fault';
 import { STORE_REFUSALS } from '@vision/shared/unavailable';
+import { MARKS } from './bucket-owner.ts';
 import { callStore } from './call-store.ts';
 import type { Connection } from './call-store.ts';
 import { get, list, remove } from './objects.ts';
@@ -45,11 +46,16 @@ const steps: Step[] = [
 ];
 
 /**
- * Does once what a service will do, with an object of this replica, which is gone afterwards.
- * @returns the first right that is missing; undefined when all are there
+ * Does once what a service will do, with an object of this replica, which is gone afterwards, and reads the marks of
+ * the databases that own these kinds of objects.
+ * @returns the first right that is missing and where; undefined when all are there
  * @throws what is no refusal
  */
-export async function missingRight(connection: Connection, uses: readonly StoreUse[]): Promise<string | undefined> {
+export async function missingRight(
+  connection: Connection,
+  uses: readonly StoreUse[],
+  owned: readonly string[],
+): Promise<string | undefined> {
   const key = `${CHECKS}${hostname()}-${process.pid}`;
   for (const { use, rights, run } of steps) {
     if (!uses.includes(use)) continue;
@@ -57,11 +63,31 @@ export async function missingRight(connection: Connection, uses: readonly StoreU
       await run(connection, key);
     } catch (error) {
       await leaveNothing(connection, key, uses);
-      if (isRefusal(error)) return rights;
+      if (isRefusal(error)) return `${rights}, below ${CHECKS} too`;
       throw error;
     }
   }
+  return missingRightOfMarks(connection, owned);
+}
+
+/** Only reads: each key below the marks of a kind counts as another database. */
+async function missingRightOfMarks(connection: Connection, owned: readonly string[]): Promise<string | undefined> {
+  for (const marks of owned.map((name) => `${MARKS}${name}/`)) {
+    if (await isRefused(list(connection, marks).next())) return `s3:ListBucket below ${marks}`;
+    if (await isRefused(readIfThere(connection, `${marks}absent`))) return `s3:GetObject below ${marks}`;
+  }
   return undefined;
+}
+
+/** @throws what is no refusal */
+async function isRefused(request: Promise<unknown>): Promise<boolean> {
+  try {
+    await request;
+    return false;
+  } catch (error) {
+    if (isRefusal(error)) return true;
+    throw error;
+  }
 }
 
 /** A service that only reads finds no object there; without the right the store would not say so. */

@@ -21,7 +21,8 @@ afterAll(async () => {
 
 const EVERYTHING: StoreUse[] = ['read', 'write', 'write_parts', 'list', 'remove'];
 
-const check = (uses: StoreUse[]) => checkBucket({ ...s3, endpoint: `http://127.0.0.1:${proxy.port}` }, uses);
+const check = (uses: StoreUse[], marks: string[] = []) =>
+  checkBucket({ ...s3, endpoint: `http://127.0.0.1:${proxy.port}` }, uses, marks);
 
 async function keys(): Promise<unknown[]> {
   const objects: unknown[] = [];
@@ -60,4 +61,21 @@ test.each(refusals)('a process that may not %s says so at its start: %s', async 
   );
   const others = EVERYTHING.filter((other) => other !== use);
   expect(await check(others)).toBeUndefined();
+});
+
+test.each<[string, Lie]>([
+  ['s3:ListBucket', { kind: 'refuses', method: 'GET', query: '.vision-owner' }],
+  ['s3:GetObject', { kind: 'refuses', method: 'GET', keys: '.vision-owner/videos/' }],
+])('a process that may not read the marks of owners says so at its start: %s', async (right, lie) => {
+  proxy.tell(lie);
+  const fault = await check(EVERYTHING, ['pictures', 'videos']);
+  expect(fault?.kind).toBe('wrong');
+  expect(fault?.sentence).toMatch(new RegExp(`it needs ${right} below \\.vision-owner/(pictures|videos)/$`));
+  expect(await check(EVERYTHING)).toBeUndefined();
+  expect(await keys()).toEqual([]);
+});
+
+test('the check of the marks of owners leaves no key among them, as each would count as another database', async () => {
+  expect(await check(EVERYTHING, ['videos'])).toBeUndefined();
+  expect(await keys()).toEqual([]);
 });

@@ -115,7 +115,7 @@ const checksOf = (config: Config, db: Knex): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),
   standbyCheck(db, config),
   kafkaCheck(config, { consumes: [], publishes: [topics.images] }),
-  bucketCheck(objectStoreOptions(config), ['read', 'write', 'list', 'remove']),
+  bucketCheck(objectStoreOptions(config), ['read', 'write', 'list', 'remove'], [PICTURES]),
 ];
 
 const gatesOf = (config: Config): Pick<Deps, 'callGate' | 'imageGate' | 'speculation'> => ({

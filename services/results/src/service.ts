@@ -43,7 +43,7 @@ import { createStatus } from './status.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { createLiveRules } from './use-cases/fold/evaluate-stored.ts';
 import { createRuleBook } from './use-cases/rules/rule-book.ts';
-import { ownSegmentPrefix } from './use-cases/retain/owned-segments.ts';
+import { ownSegmentPrefix, SEGMENTS } from './use-cases/retain/owned-segments.ts';
 import { createPartitionKeeper } from './use-cases/retain/keep-partitions.ts';
 import { createTaskWatch } from './use-cases/read/watch-tasks.ts';
 
@@ -188,7 +188,7 @@ const checksOf = (config: Config, db: Knex): StartCheck[] => [
   {
     name: 'bucket',
     readyWhileAway: true,
-    ask: () => checkBucket(storeOptionsOf(config), ['read', 'write', 'list', 'remove']),
+    ask: () => checkBucket(storeOptionsOf(config), ['read', 'write', 'list', 'remove'], [SEGMENTS]),
   },
 ];
 

@@ -39,6 +39,7 @@ import { refundDeadCreates } from './use-cases/create/roll-back-create.ts';
 import { createCapacitySlots } from './use-cases/create/capacity-slots.ts';
 import { createProbeLimits } from './use-cases/create/probe-limits.ts';
 import { createStopSender } from './use-cases/follow/stop-sender.ts';
+import { VIDEOS } from './use-cases/retain/sweep-videos.ts';
 
 export interface TasksService extends RunningService {
   /** Known after `start`, as the other port. */
@@ -132,7 +133,7 @@ const checksOf = (config: Config, db: Knex): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),
   standbyCheck(db, config),
   kafkaCheck(config, { consumes: [topics.images, topics.results], publishes: [topics.tasks] }),
-  bucketCheck(objectStoreOptions(config), ['read', 'write', 'write_parts', 'list', 'remove']),
+  bucketCheck(objectStoreOptions(config), ['read', 'write', 'write_parts', 'list', 'remove'], [VIDEOS]),
 ];
 
 const settingsOf = (config: Config): Settings => ({

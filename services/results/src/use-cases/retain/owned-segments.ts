@@ -6,7 +6,7 @@ import { SEGMENT_PREFIX, placeOfKey } from '../../domain/segments/segment-key.ts
 import type { Deps } from '../deps.ts';
 
 /** Names segments among the objects of the bucket. */
-const SEGMENTS = 'segments';
+export const SEGMENTS = 'segments';
 
 /** How the database stands to the segments in the bucket. */
 export async function standingOfSegments({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineQuestion } from './question.ts';
+import { TRACK_SNAPSHOT_PREFIX } from './track-snapshots.ts';
 
 export const missingObject = z
   .object({ task_id: z.string(), object_key: z.string() })
@@ -24,11 +25,14 @@ export const scanObjects = defineQuestion({
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-/** What `after` of a later page looks like: the place of a row in the order of the rows of each service. */
+/**
+ * What `after` of a later page looks like: the place of a row in the order of the rows of each service. Results begins
+ * with segments; those of track snapshots follow, with a prefix.
+ */
 export const scanCursors = {
   tasks: new RegExp(`^${UUID}$`),
   images: new RegExp(`^${UUID}/\\d{1,4}$`),
-  results: new RegExp(`^${UUID}/\\d{1,9}/${UUID}$`),
+  results: new RegExp(`^(?:${UUID}/\\d{1,9}/${UUID}|${TRACK_SNAPSHOT_PREFIX}${UUID}/[\\w.-]{1,64})$`),
 };
 
 export type MissingObject = z.infer<typeof missingObject>;

@@ -52,7 +52,12 @@ test('a page of the bucket is compared by the service that was named', async () 
   for (const [service, after] of Object.entries(cursors))
     expect((await post('/admin/v1/bucket/scan', { service, after })).status).toBe(400);
   expect(gateway.upstream.seen).toHaveLength(asked);
-  for (const [service, after] of Object.entries({ tasks: id, images: `${id}/0`, results: `${id}/12/${id}` }))
+  for (const [service, after] of [
+    ['tasks', id],
+    ['images', `${id}/0`],
+    ['results', `${id}/12/${id}`],
+    ['results', `track-snapshots/${id}/a1-7`],
+  ])
     expect((await post('/admin/v1/bucket/scan', { service, after })).status).toBe(200);
 });
 

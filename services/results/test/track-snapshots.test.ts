@@ -4,6 +4,7 @@ import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { dayOfTask } from '@vision/contracts/ids';
 import { snapshotTaken } from '@vision/contracts/job-events';
 import type { SnapshotTakenData } from '@vision/contracts/job-events';
+import { scanCursors } from '@vision/contracts/objects';
 import { trackSnapshotKey } from '@vision/contracts/track-snapshots';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
@@ -12,6 +13,7 @@ import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { deleteTasks } from '../src/use-cases/retain/delete-tasks.ts';
 import { decideAboutBucket } from '../src/use-cases/operate/decide-about-bucket.ts';
+import { scanSegments } from '../src/use-cases/operate/scan-segments.ts';
 import { ownSegmentPrefix } from '../src/use-cases/retain/owned-segments.ts';
 import { runRetention } from '../src/use-cases/retain/run-retention.ts';
 import { sweepSegmentObjects } from '../src/use-cases/retain/sweep-segment-objects.ts';
@@ -235,6 +237,29 @@ test('images of a deleted task leave the store with it, and one that arrives lat
   expect(await objectsOf(other)).toEqual([kept]);
   const listed = results.database.db('unindexed_objects').whereLike('object_key', `%${task}%`);
   expect(await listed.pluck<string[]>('object_key')).toEqual([]);
+});
+
+test('a scan finds segments and images of tracks that rows name and the bucket does not have', async () => {
+  const { db } = results.database;
+  const keys: string[] = [];
+  for (let n = 0; n < 4; n += 1) keys.push(await takeImage(await taskWith(), 1));
+  await db('track_snapshots').whereNotIn('object_key', keys).delete();
+  await store.remove([keys[1] ?? '', keys[3] ?? '']);
+  const gone = `segments/of-${WRITER}/gone`;
+  const segment = db('segments').where({ id: (await db('segments').first<{ id: string }>('id')).id });
+  await segment.clone().update({ object_key: gone, body: null });
+  const missing: string[] = [];
+  const cursors: string[] = [''];
+  for (let after: string | undefined = ''; after !== undefined; after = cursors.at(-1) || undefined) {
+    const page = await scanSegments(deps())({ after, limit: 2 });
+    missing.push(...page.missing.map(({ object_key }) => object_key));
+    cursors.push(page.next_cursor);
+  }
+  expect(missing).toEqual([gone, keys[1], keys[3]]);
+  const between = cursors.slice(1, -1);
+  expect(between).toHaveLength(2);
+  for (const cursor of between) expect(cursor).toMatch(scanCursors.results);
+  await segment.delete();
 });
 
 test('images of one task are found among many that wait for the sweep', async () => {

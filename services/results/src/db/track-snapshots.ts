@@ -193,6 +193,20 @@ export async function findUnknownImages(db: Knex, keys: string[]): Promise<strin
   return rows.map(({ key }) => key);
 }
 
+/** A page of the images that have an object, task by task; `after` is `<task_id>/<track_id>`. */
+export async function snapshotsToScan(
+  db: Knex,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ taskId: string; objectKey: string; cursor: string }[]> {
+  const query = db(TABLE)
+    .whereNotNull('object_key')
+    .orderBy(['task_id', 'track_id'])
+    .limit(limit)
+    .select('task_id as taskId', 'object_key as objectKey', db.raw(`task_id || '/' || track_id as cursor`));
+  if (after !== '') query.whereRaw('(task_id, track_id) > (?::uuid, ?)', after.split('/'));
+  return query;
+}
+
 /** Notes whose keys these objects have, so that only what this installation wrote is ever removed. */
 export async function noteWriter(tx: Knex, name: string, id: string): Promise<void> {
   await tx('bucket_owner').insert({ name, id }).onConflict('name').ignore();

@@ -8,13 +8,18 @@ import { ConfigResourceTypes } from 'kafkajs';
 import { z } from 'zod';
 import { ConfigError, loadConfig } from '@vision/shared/config';
 import { createLogger } from '@vision/shared/logger';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { applyTopics } from '../src/apply-topics.ts';
 import { checkKafka } from '../src/check-kafka.ts';
 import { kafkaConfig, kafkaConnection } from '../src/kafka-config.ts';
+import { createConsumer } from '../src/consumer.ts';
 import { createKafka } from '../src/kafka.ts';
 import type { KafkaConnection } from '../src/kafka.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
 import { createProducer } from '../src/producer.ts';
+import { on } from '../src/subscription.ts';
+import { changed, thingChanged, topic } from './support/events.ts';
 import { startSecureKafka } from './support/secure-kafka.ts';
 import type { SecureKafka } from './support/secure-kafka.ts';
 
@@ -240,4 +245,35 @@ test('a connection whose peer vanished without a reset is replaced after its fir
   proxy.set({ kind: 'none' });
   await producer.publishRaw([{ topic: 'things', value: 'after' }]);
   await producer.stop();
+});
+
+test('a consumer whose broker vanished without a reset reads on over a new connection', async () => {
+  const { brokers, proxy } = kafka.proxied;
+  const logger = createLogger('test', 'silent');
+  const database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
+  const direct = createKafka({ brokers: [kafka.plaintext], clientId: 'test', logger, topicPrefix: 'reader.' });
+  await applyTopics(direct, [{ name: topic, partitions: 1, addPartitions: true, retentionMs: 3_600_000 }]);
+  const producer = createProducer(direct);
+  const versions: number[] = [];
+  const consumer = createConsumer({
+    db: database.db,
+    kafka: createKafka({ brokers, clientId: 'test', logger, topicPrefix: 'reader.' }),
+    groupId: 'readers',
+    subscriptions: [on(thingChanged, async ({ data }) => void versions.push(data.version))],
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  consumer.start();
+  const reads = async (version: number) => {
+    await producer.publish([changed('a', version)]);
+    await until(() => versions.includes(version));
+  };
+  await reads(1);
+  proxy.set({ kind: 'dead' });
+  proxy.set({ kind: 'none' });
+  await reads(2);
+  expect(versions).toEqual([1, 2]);
+  await Promise.all([consumer.stop(), producer.stop()]);
+  await database.drop();
 });

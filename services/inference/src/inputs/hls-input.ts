@@ -17,10 +17,10 @@ import { withinTime } from '@vision/streams/within-time';
 const JOIN_BEFORE_END = 3;
 const RELOAD_TRIES = 3;
 // A reader that fell behind may catch up at twice the pace of the stream.
-const CATCHING_UP = 2;
+const MAX_CATCH_UP = 2;
 /** However short pieces say that they are: a dozen at once and then two a second. No encoder makes shorter ones. */
 const PIECE_MS = 500;
-const PIECES_AHEAD = 12;
+const MAX_PIECES_AHEAD = 12;
 /** Read before ffmpeg asks for it: some seconds of video, so that the way to the next piece is no gap. */
 const AHEAD_BYTES = 2 << 20;
 
@@ -80,12 +80,12 @@ async function* readPieces({ source, uri, first, signal, state }: Reading): Asyn
   let next = playlist.isComplete ? 0 : (playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0);
   let initUri: string | undefined;
   const pace = createPace(JOIN_BEFORE_END * playlist.targetMs);
-  const piecePace = createPace(PIECES_AHEAD * PIECE_MS);
+  const piecePace = createPace(MAX_PIECES_AHEAD * PIECE_MS);
   try {
     for (;;) {
       const fresh = playlist.segments.filter((segment) => segment.number >= next);
       for (const segment of fresh) {
-        await pace(segment.durationMs / CATCHING_UP, signal);
+        await pace(segment.durationMs / MAX_CATCH_UP, signal);
         await piecePace(PIECE_MS, signal);
         if (segment.initUri !== undefined && segment.initUri !== initUri) {
           initUri = segment.initUri;

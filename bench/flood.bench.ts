@@ -30,6 +30,7 @@ interface Flood {
   name: string;
   /** What each tenant sends, in every call. */
   tenants: Picture[][];
+  target: number;
   /** Where the target is missed. */
   floor?: number;
 }
@@ -66,7 +67,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
         name: `${flood.name}: p95 over that`,
         value: quantile(flood.taken, 0.95) / alone,
         unit: 'ratio',
-        target: atMost(3),
+        target: atMost(flood.target),
         ...(flood.floor === undefined ? {} : { floor: atMost(flood.floor) }),
       })),
       ...streams,
@@ -79,13 +80,16 @@ async function floods(street: Picture): Promise<Flood[]> {
   const ordinary = await expensiveOrdinaryImages();
   const expensive = await expensiveImages();
   const everything = [Array.from({ length: 10 }, () => street), ordinary, ...expensive.slice(0, 2).map((one) => [one])];
-  return [
+  const ofOneTenant = [
     { name: 'ordinary images, ten a call', tenants: [Array.from({ length: 10 }, () => street)] },
     { name: 'ordinary images, one a call', tenants: [[street]] },
     { name: 'the most expensive ordinary images', tenants: [ordinary] },
     ...expensive.map((picture) => ({ name: picture.name, tenants: [[picture]] })),
-    // Measured: 3.70. Each tenant more takes its share of both cores.
-    { name: 'four tenants with all of these', tenants: everything, floor: 4.5 },
+  ];
+  return [
+    // ADR 11 says what limits both. Measured: at most 2.57 with one tenant, 3.70 with four.
+    ...ofOneTenant.map((flood) => ({ ...flood, target: 2.5, floor: 3 })),
+    { name: 'four tenants with all of these', tenants: everything, target: 3.5, floor: 4.5 },
   ];
 }
 

@@ -5,8 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 root=${VISION_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/vision}/debian-13-ffmpeg
-decoding='sandbox|image-decoder|decode-image|decoder|file-frames'
-patterns="services/inference/test/($decoding|reader-isolation|hostile-floods|live-http).test"
+decoding='sandbox|image-decoder|decode-image|decoder|file-frames|file-budget|mp4-validation'
+readers='reader-isolation|reader-restarts|hostile-(floods|http|rtsp|rtmp)|live-http'
+patterns="services/inference/test/($decoding|$readers).test"
 
 node_modules/.bin/node --conditions=@vision/source deploy/local/install.ts podman runc debootstrap
 if [ ! -x "$root/usr/bin/ffmpeg" ]; then

@@ -84,6 +84,22 @@ test.each(Object.entries(SPELLINGS))('an index spelt %s is refused, and the refu
   }
 });
 
+/** Number of frames of the first video track that ffmpeg decodes by itself, without edits. */
+async function framesDecoded(bytes: Buffer): Promise<number> {
+  const path = join(videos.directory, 'played.mp4');
+  await writeFile(path, bytes);
+  const args = ['-v', 'error', '-ignore_editlist', '1', '-count_frames', '-show_entries', 'stream=nb_read_frames'];
+  const { stdout } = await run('ffprobe', [...args, '-select_streams', 'v:0', '-of', 'csv=p=0', path]);
+  return Number.parseInt(stdout);
+}
+
+// The control: without validation, refusals of these spellings would not be for want of a video.
+test.each(Object.entries(SPELLINGS))('ffmpeg plays the video of an index spelt %s', async (_, { hide }) => {
+  for (const hostile of [manyEdits, obliqueTrack]) {
+    expect(await framesDecoded(replaceBox(plain, 'moov', (index) => hide(hostile(index))))).toBe(10);
+  }
+});
+
 test('edits that the count of the list does not tell are refused', async () => {
   const seen = await probe(
     changeAt(plain, ['moov', 'trak', 'edts', 'elst'], () =>

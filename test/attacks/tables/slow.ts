@@ -3,6 +3,7 @@ import { Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';
+import { unreadBytes } from '../../../services/gateway/test/support/unread-bytes.ts';
 import { example, form, jpeg, system } from '../../support/system.ts';
 import type { Answer, Caller } from '../../support/system.ts';
 import type { Attack, AttackGroup } from '../attack.ts';
@@ -11,6 +12,7 @@ import { counted, each, said } from '../say.ts';
 
 /** CLIENT_PACE_WINDOW_MS and HEAD_TIMEOUT_MS are 30 s; one look at the connections and a busy machine come on top. */
 const PATIENCE_MS = 75_000;
+const MIB = 1024 * 1024;
 
 /** Connections of an address of its own that send a beginning, then a byte now and then. */
 const drips = (name: string, from: string, count: number, begin: (key: string) => string): Attack => ({
@@ -60,11 +62,13 @@ export const slow: AttackGroup = {
     ),
     {
       name: '40 clients that never read the documentation',
-      expected: '40 × cut',
+      expected: '40 × cut, and nothing left in the kernel',
       attempt: async () => {
+        const from = '127.99.0.5';
+        const unread = () => unreadBytes(system.baseUrl, from);
         const line = rawRequest('GET /docs/swagger-ui-bundle.js HTTP/1.1', ['Host: x']);
         const ends = Array.from({ length: 40 }, async () => {
-          const socket = await openRaw({ from: '127.99.0.5' });
+          const socket = await openRaw({ from });
           socket.pause().write(line.repeat(30));
           // A side that does not read learns of the end when it writes.
           const isCut = async () => {
@@ -75,10 +79,17 @@ export const slow: AttackGroup = {
             () => 'cut',
             () => 'left open',
           );
-          socket.destroy();
-          return seen;
+          return { seen, socket };
         });
-        return counted(await Promise.all(ends));
+        // Otherwise the end would show nothing.
+        await until(async () => (await unread()) > MIB, { timeoutMs: PATIENCE_MS });
+        const clients = await Promise.all(ends);
+        const left = await until(async () => (await unread()) === 0, { timeoutMs: PATIENCE_MS }).then(
+          () => 'nothing',
+          async () => `${await unread()} bytes`,
+        );
+        clients.forEach(({ socket }) => socket.destroy());
+        return `${counted(clients.map(({ seen }) => seen))}, and ${left} left in the kernel`;
       },
     },
     {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
-import { jobWorld } from './support/job-service.ts';
+import { jobWorld, serveVideo } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';
 import { street } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
@@ -62,26 +62,30 @@ async function burstSource() {
   };
 }
 
-test('a camera whose images come in bursts is not said to be behind', async () => {
-  const source = await burstSource();
+async function submit(url: string): Promise<string> {
+  const source = { kind: 'stream', url, pinned_address: '127.0.0.1' };
+  const job = { job_id: randomUUID(), scene_code: 'person_vehicle', lower_bound: 0.3, source };
+  await until(async () => (await inference.submit(job)).status === 201);
+  return job.job_id;
+}
+
+test('a camera whose images come in bursts is not said to be behind, and closes its worker to no other', async () => {
+  const [source, steady] = await Promise.all([burstSource(), serveVideo(street)]);
   try {
-    const job = {
-      job_id: randomUUID(),
-      scene_code: 'person_vehicle',
-      lower_bound: 0.3,
-      source: { kind: 'stream', url: source.url, pinned_address: '127.0.0.1' },
-    };
-    await until(async () => (await inference.submit(job)).status === 201);
+    const jobs = [await submit(steady.url), await submit(source.url)];
+    await until(async () => (await metrics.sumOf('vision.jobs.live', { rate: 'full' })) === jobs.length);
     // Long after so many frames were passed over that a stream is judged by them.
     await until(async () => ((await metrics.sumOf('vision.frames.dropped', { reason: 'fresher' })) ?? 0) > 15);
     const burst = source.bursts();
     await until(() => source.bursts() > burst + 2);
     expect(await metrics.sumOf('vision.jobs.live', { rate: 'behind' })).toBe(0);
-    expect(await metrics.sumOf('vision.jobs.live', { rate: 'full' })).toBe(1);
-    expect(await world.db('jobs').where({ job_id: job.job_id }).whereNotNull('behind_since')).toEqual([]);
-    await inference.stop(job.job_id);
-    await inference.ended(job.job_id);
+    expect(await metrics.sumOf('vision.jobs.live', { rate: 'full' })).toBe(jobs.length);
+    expect(await metrics.sumOf('vision.jobs.live_places')).toBeGreaterThan(jobs.length);
+    expect(await world.db('jobs').whereIn('job_id', jobs).whereNotNull('behind_since')).toEqual([]);
+    for (const job of jobs) await inference.stop(job);
+    await Promise.all(jobs.map((job) => inference.ended(job)));
   } finally {
     source.close();
+    steady.close();
   }
 });

@@ -6,20 +6,25 @@ import { fail } from '@vision/contracts/errors';
 import type { ImageProcess } from '../src/images/image-process.ts';
 import { createDecoderLane } from '../src/images/decoder-lane.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
+import { serveVideo } from './support/job-service.ts';
+import { atEnd, street } from './support/live-watch.ts';
 
 const run = promisify(execFile);
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 test.each(['require', 'off'])(
-  'a process without file descriptors fails the one image or video and decodes the next (sandbox: %s)',
+  'a process without file descriptors fails the one image, video or stream and reads the next (sandbox: %s)',
   async (mode) => {
     const script = path('./fixtures/without-descriptors.ts');
-    const inputs = [path('../../../examples/street.jpg'), path('../../../examples/street.mp4')];
+    const camera = await serveVideo(street);
+    atEnd(camera.close);
+    const inputs = [path('../../../examples/street.jpg'), street, camera.url];
     const node = [process.execPath, '--conditions=@vision/source', script, mode, ...inputs];
     const { stdout } = await run('prlimit', ['--nofile=120', '--', ...node]);
     expect(JSON.parse(stdout)).toEqual({
-      without: { image: 'decoder_not_started', video: 'decoder_not_started' },
-      later: 'decoded',
+      without: { image: 'decoder_not_started', video: 'decoder_not_started', stream: 'decoder_not_started' },
+      lost: 0,
+      later: ['decoded', 'opened'],
     });
   },
 );

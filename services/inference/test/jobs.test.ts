@@ -288,7 +288,7 @@ test('a stream address is in no log line, no message and in no readable form in 
   await inference.submit(job);
   await until(() => framesOf(job.job_id).length >= 1 || endsOf(job.job_id).length > 0);
   source.close();
-  await until(() => world.log.some((line) => line.includes('tried again')));
+  await until(() => world.log.some((line) => line.includes('live source lost')));
   await inference.stop(job.job_id);
   await inference.ended(job.job_id);
   const rows: unknown = await world.db('jobs').select('*');

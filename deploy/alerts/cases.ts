@@ -11,18 +11,18 @@ import type { Series } from './series.ts';
 
 interface Fires {
   when: Series;
-  /** Beside the namespace, or in its place. */
+  /** Labels that the alert carries besides `namespace`, or instead of it. */
   labels?: Record<string, string | undefined>;
   summary: string;
 }
 
 export interface AlertCase {
-  /** When it is looked at, in minutes. */
+  /** Time at which the alert is evaluated, in minutes. */
   atMinute: number;
   fires: Fires;
   /** Further ways to fire. */
   firesToo?: Record<string, Fires>;
-  /** Series that look alike and must not fire, each with what it is. */
+  /** Similar series that must not fire the alert, by description. */
   stays: Record<string, Series>;
 }
 

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { nameOf } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
 
-/** A structural schema of a CustomResourceDefinition, as far as anybody here asks. */
+/** The parts of a CustomResourceDefinition's structural schema that this file reads. */
 export interface Schema {
   type?: string;
   properties?: Record<string, Schema>;
@@ -21,8 +21,8 @@ export const isOfKubernetes = ({ apiVersion }: Manifest): boolean =>
   !apiVersion.includes('.') || (apiVersion.includes('.k8s.io/') && !apiVersion.startsWith('gateway.networking.'));
 
 /**
- * What manifests have against the definitions of their kinds, by `apiVersion/kind`. Unknown fields count, although a
- * cluster would only drop them: they are typing errors. Rules in CEL are not asked.
+ * Violations of the definitions of their kinds, by `apiVersion/kind`. Unknown fields count, although a cluster would
+ * only drop them: they are typing errors. CEL rules are not evaluated.
  */
 export function againstDefinitions(manifests: Manifest[], definitions: Map<string, Schema>): string[] {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, unicodeRegExp: false });
@@ -60,7 +60,7 @@ function strictly(schema: Schema, isRule = false): object {
   const { type, properties, items, additionalProperties: others } = schema;
   const result: Record<string, unknown> = {};
   for (const keyword of KEPT) if (keyword in schema) result[keyword] = schema[keyword];
-  // Go's expressions have flags inside, which JavaScript's have not.
+  // Go's regular expressions have inline flags, JavaScript's have not.
   if (String(schema['pattern']).includes('(?i)')) delete result['pattern'];
   if (schema['x-kubernetes-int-or-string'] === true) result['type'] = ['integer', 'string'];
   else if (type) result['type'] = schema.nullable ? [type, 'null'] : type;

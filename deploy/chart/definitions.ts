@@ -5,7 +5,7 @@ import type { Schema } from './custom-kinds.ts';
 import { strimziDefinitions } from './strimzi.ts';
 import { run } from './tools.ts';
 
-/** Where an operator keeps the definitions of its kinds: in files of a Go module. */
+/** A Go module whose files hold the definitions of an operator's kinds. */
 interface Source {
   module: string;
   version: string;
@@ -49,7 +49,7 @@ interface Definition {
   };
 }
 
-/** Schemas of kinds that are not Kubernetes' own, by `apiVersion/kind`; downloaded once for a machine. */
+/** Schemas of kinds that are not Kubernetes' own, by `apiVersion/kind`; downloaded once per machine. */
 export function readDefinitions(): Map<string, Schema> {
   const files = [...sources.flatMap(filesOf), ...strimziDefinitions()];
   const versions = files
@@ -63,7 +63,7 @@ export function readDefinitions(): Map<string, Schema> {
 const definitionsIn = (file: string): Definition[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Definition);
 
-/** @throws Error when the module is not the one that was looked at. */
+/** @throws Error when the checksum of the module is not the expected one. */
 function filesOf({ module, version, sum, files }: Source): string[] {
   const answer = run('go', ['mod', 'download', '-json', `${module}@${version}`], { cwd: '/' });
   const { Dir, Sum } = JSON.parse(answer) as { Dir: string; Sum: string };

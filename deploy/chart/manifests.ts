@@ -23,7 +23,7 @@ export interface PodSpec {
   terminationGracePeriodSeconds?: number;
 }
 
-/** A manifest, as far as anybody here asks. */
+/** The fields of a manifest that the checks read. */
 export interface Manifest {
   apiVersion: string;
   kind: string;

@@ -12,7 +12,7 @@ import { keysOfSecrets, nameOf, parseManifests, podOf } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
 import { keptManifests } from './renders.ts';
 
-/** What an object has beyond a manifest, by path; undefined where there is nothing. */
+/** Any field of an object, by path; undefined where there is none. */
 type Tree = { [key: string]: Tree } & { [index: number]: Tree };
 
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -105,7 +105,7 @@ test('topics are as the chart declares them', () => {
   expect(declared.sort(byTheirName)).toEqual(wanted.sort(byTheirName));
 });
 
-test('each service may do with topics and groups what it does, and nothing else', () => {
+test('each service has exactly the rights on topics and groups that it uses', () => {
   const { operations } = JSON.parse(read(join(root, 'docs/asyncapi.json'))) as { operations: Record<string, object> };
   const uses = Object.keys(operations).map((name) => /^(\w+)\.(send|receive)\.(.+)$/.exec(name) ?? []);
   for (const service of serviceNames.filter((name) => name !== 'gateway')) {
@@ -124,11 +124,11 @@ test('each service may do with topics and groups what it does, and nothing else'
   }
 });
 
-/** What it takes to read what was put aside, and to publish it again. */
+/** The rights needed to read dead letters and to publish them again. */
 function rightsOfKeeper(service: string): string[] {
   const kept = topicNames.filter((name) => deadLetterKeepers[name] === service).map((name) => topics[name]);
   if (kept.length === 0) return [];
-  // The others it publishes anyway.
+  // The service publishes the other topics anyway.
   const foreign = kept.filter((topic) => [topics.frames, topics.jobs, topics.rules].some((other) => other === topic));
   return [
     ...kept.map((topic) => `Read topic ${dlqTopic(topic)}`),
@@ -138,7 +138,7 @@ function rightsOfKeeper(service: string): string[] {
   ];
 }
 
-/** Keys may have slashes in no Secret. */
+/** The key of a reference `secret/key`: keys of a Secret cannot contain slashes. */
 const keyOf = (reference: string) => reference.slice(reference.indexOf('/') + 1);
 
 function keysOf(secret: Manifest): string[] {
@@ -153,7 +153,7 @@ function variable(service: string, name: string): string {
   return found?.value ?? '';
 }
 
-/** What a user may do, beyond looking at it. */
+/** Rights of a user, without those to describe resources. */
 function rightsOf(user: string): string[] {
   const { authorization } = (byName('KafkaUser').get(user) ?? {}) as {
     authorization?: { acls: { resource: { type: string; name: string }; operations: string[] }[] };

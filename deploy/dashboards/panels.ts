@@ -2,7 +2,7 @@
 
 export interface Query {
   expr: string;
-  /** What its lines are called, with the labels in double braces. */
+  /** Names of its lines, with labels in double braces. */
   legend: string;
 }
 
@@ -19,11 +19,11 @@ export interface Metrics extends Described {
   /** As Grafana names units: `s`, `reqps`, `cps`, `percentunit`, `short`, `bytes`. */
   unit: string;
   queries: Query[];
-  /** From where on a number is red. */
+  /** Values from here on are red. */
   red?: number;
-  /** Below it a number is red. */
+  /** Values below are red. */
   least?: number;
-  /** Below it a number is orange. */
+  /** Values below are orange. */
   enough?: number;
   /** A choice of the dashboard: there is one such panel for each of its values. */
   repeat?: string;
@@ -43,7 +43,7 @@ export interface Section {
   /** A question; its panels answer it. */
   title: string;
   panels: Panel[];
-  /** It is opened by a click: what is looked at only when something else points there. */
+  /** Collapsed until clicked: for details that matter only when another panel points to them. */
   isClosed?: true;
 }
 

@@ -12,35 +12,35 @@ export function gauge(metric: string, ...matchers: string[]): string {
 export const rate = (counter: string, ...matchers: string[]) =>
   `rate(${gauge(counter, ...matchers)}[$__rate_interval])`;
 
-/** 0 in place of nothing: what never happened has no series. `all` has those labels that `some` would have. */
+/** 0 when the series is absent: an event that never happened has none. `all` has the labels that `some` would have. */
 export const orZero = (some: string, all: string) => `(${some} or 0 * ${all})`;
 
-/** The share of all that some are; 0 while there are none. */
+/** The share of `some` in `all`; 0 while `some` is absent. */
 export const share = (some: string, all: string) => `${orZero(some, all)} / ${all}`;
 
-/** By how much a counter has grown in the time that the dashboard shows. */
+/** Growth of a counter in the time range of the dashboard. */
 export const growth = (counter: string, ...matchers: string[]) => `increase(${gauge(counter, ...matchers)}[$__range])`;
 
-/** How often a histogram was given a value, a second. */
+/** Observations of a histogram per second. */
 export const recorded = (histogram: string, ...matchers: string[]) =>
   `rate(${gauge(`${histogram}_count`, ...matchers)}[$__rate_interval])`;
 
 /**
- * How often something rare happened, in the time that the dashboard shows or in each step of it. A series that begins
- * with its first event counts in full; `increase` and `rate` would not see that event.
+ * Count of a rare event, in the time range of the dashboard or in each step of it. A series that begins with its first
+ * event counts in full; `increase` and `rate` would miss that event.
  */
 export const happened = (series: string, ...matchers: string[]) => grown(gauge(series, ...matchers), '$__range');
 export const happening = (series: string, ...matchers: string[]) =>
   grown(gauge(series, ...matchers), '$__rate_interval');
 
 /**
- * Growth over a window; all of a series that was not there before it, as after a restart. A series that is absent at
- * the start of the window for scrapes that were missed is looked for in the hour before: its history is no growth.
+ * Growth over a window; the whole value of a series that is new in it, as after a restart. If missed scrapes left a gap
+ * at the start of the window, the last value within the hour before counts, so that history is not counted as growth.
  */
 export const grown = (now: string, window: string) =>
   `(${now} - last_over_time(${now}[1h] offset ${window}) >= 0 or ${now})`;
 
-/** How much of each second was spent in what a histogram of seconds measures. */
+/** Seconds spent per second in the activity that a histogram of seconds measures. */
 export const spent = (histogram: string, ...matchers: string[]) =>
   `rate(${gauge(`${histogram}_sum`, ...matchers)}[$__rate_interval])`;
 
@@ -56,7 +56,7 @@ export const avg = (by: string, expression: string) => aggregated('avg', by, exp
 export const quantile = (q: number, histogram: string, by: string, ...matchers: string[]) =>
   quantileOf(q, by, `rate(${gauge(`${histogram}_bucket`, ...matchers)}[$__rate_interval])`);
 
-/** The same for what is rare: a first event counts too. */
+/** The same for rare events: the first one counts too. */
 export const quantileOfRare = (q: number, histogram: string, by: string, ...matchers: string[]) =>
   quantileOf(q, by, happening(`${histogram}_bucket`, ...matchers));
 

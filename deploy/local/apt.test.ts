@@ -20,7 +20,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Stands in for apt-get, which only root may run: takes a lock for as long as it is told to wait, and fails as apt. */
+/** A fake apt-get (the real one needs root): waits for a lock for the time of its option, then fails as apt does. */
 function replaceAptGet(whenLocked: string): void {
   const script = `#!/bin/sh
 echo "$*" >>${log}

@@ -11,7 +11,7 @@ export async function clean(settings: Settings): Promise<void> {
   );
   for (const copy of folders.map((localDir) => ({ ...settings, localDir }))) {
     await stopAll(copy);
-    // The data folder of a PostgreSQL server may be a link to a place that its own user can reach.
+    // The data folder of a PostgreSQL server may be a link to a directory that its own user can reach.
     const data = dataDir(copy, '.');
     const parts = existsSync(data) ? readdirSync(data).map((part) => join(data, part)) : [];
     for (const part of parts) if (existsSync(part)) rmSync(realpathSync(part), { recursive: true, force: true });

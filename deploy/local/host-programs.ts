@@ -38,7 +38,7 @@ const packages = {
   minisign: 'minisign',
   registry: 'docker-registry',
   skopeo: 'skopeo',
-  // For the pictures of `make why` and `make dashboards`.
+  // For the screenshots of `make why` and `make dashboards`.
   chromium: 'chromium-headless-shell',
   // For the chart only.
   haproxy: 'haproxy',
@@ -100,7 +100,7 @@ function findPostgres(): string | undefined {
   return found ?? onPath('postgres');
 }
 
-/** One that can make environments of its own, which Debian packs apart. */
+/** A Python that can make virtual environments, which Debian packages separately. */
 function findPython(): string | undefined {
   const python = onPath('python3');
   if (python === undefined) return undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Settings } from './settings.ts';
 import { becomesTrue } from './wait.ts';
 
-/** Two commands that start or stop parts of one copy take turns. A lock whose holder is gone counts for nothing. */
+/** Lets one command at a time start or stop parts of a copy. Ignores a lock whose holder no longer runs. */
 export async function withLock<T>(settings: Settings, work: () => Promise<T>): Promise<T> {
   const file = join(settings.localDir, 'lock');
   mkdirSync(settings.localDir, { recursive: true });
@@ -26,7 +26,7 @@ function tryLock(file: string): boolean {
   }
 }
 
-/** A process, or with a negative number a group of them, exists. */
+/** Whether a process exists; a negative number names a process group. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -12,18 +12,18 @@ export interface Outcome {
 }
 
 export interface Load {
-  /** Lets each caller end what it has begun. */
+  /** Stops the callers after their current requests. */
   stop: () => Promise<Outcome>;
 }
 
 const PAUSE_MS = 100;
-/** A task whose worker is replaced goes on elsewhere when the lease of its job is over. */
+/** Time limit of one video: when a worker is replaced, another one continues only after the lease has expired. */
 const VIDEO_MS = 240_000;
 const UNDER_WAY = ['submitting', 'resolving', 'running', 'stopping'];
 
 /**
- * Callers that ask one thing after the other: pictures, videos with their results, lists of tasks, usage. No request is
- * repeated; every response except a success counts as failed, and so does a video that does not end well.
+ * Starts callers that repeat one kind of request each: images, videos with their results, task lists, usage. No request
+ * is retried; every response except a success counts as failed, and so does a video that does not succeed.
  */
 export function startLoad(baseUrl: string, key: string): Load {
   const outcome: Outcome = { requests: 0, videos: 0, failed: [] };

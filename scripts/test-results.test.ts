@@ -6,7 +6,7 @@ import { readCounts, writeCounts } from './test-results.ts';
 
 const file = join(mkdtempSync(join(tmpdir(), 'results-')), 'faults.json');
 
-test('a check that does not hold is told of with its reasons', () => {
+test('a failed check is listed with its reasons', () => {
   writeCounts(file, [
     { name: 'held', reasons: [] },
     { name: 'stops: none takes longer than 10 s', reasons: ['task 7 took 11200 ms', 'task 8 took 10400 ms'] },

@@ -36,7 +36,7 @@ test('of the changelog the part that is not released counts', () => {
   expect(oldPhrasesIn('# Changelog\n\n## 0.3.0\n\n- A picture.\n', 'CHANGELOG.md')).toEqual([]);
 });
 
-test('only labelled photographs are pictures, and only where they are explained', () => {
+test('only the page that explains labelled photographs may call them `pictures`', () => {
   expect(oldPhrasesIn('Label some pictures of a store that is away.', 'docs/accuracy.md')).toEqual([
     'docs/accuracy.md: "is away": write "is unavailable"',
   ]);

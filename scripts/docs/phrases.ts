@@ -5,13 +5,13 @@ import { projectFiles } from '../project-files.ts';
 interface Phrase {
   old: RegExp;
   write: string;
-  /** Documents that mean something else by it. */
+  /** Documents in which the phrase has another meaning. */
   except?: RegExp;
 }
 
-/** Words that this project used for what the field has a term for, and the term. */
+/** Phrases that this project used, each with the standard term. */
 const phrases: readonly Phrase[] = [
-  // Labelled photographs, which `visionctl calibrate` takes as --pictures.
+  // `visionctl calibrate` takes labelled photographs as `--pictures`.
   { old: /\bpictures?\b/, write: 'image', except: /^docs\/accuracy\.md$/ },
   { old: /\bsigns? of life\b/, write: 'heartbeat' },
   { old: /\bhead starts?\b/, write: 'speculative execution' },
@@ -50,13 +50,13 @@ const phrases: readonly Phrase[] = [
   { old: /\bdeliberate (faults?|mends?)\b/, write: 'mutation tests' },
 ];
 
-/** About pictures and their walls, indeed. */
+/** The training notes use `picture` and `wall` in their literal sense. */
 const EXEMPT = /^services\/inference\/tools\//;
 
 const DOCUMENTS = ['**/*.md', 'docs/openapi/*.json', 'Makefile', '{packages,services}/*/src/**/*.ts'];
 
 /**
- * Where a document, a log message or the help of `make` uses such a word; `old` names it, `write` says what to use.
+ * Uses of old phrases in documents, log messages and the help of `make`, each with the term to write instead.
  */
 export function oldPhrases(root: string): string[] {
   return DOCUMENTS.flatMap((pattern) => projectFiles(root, pattern))
@@ -64,7 +64,7 @@ export function oldPhrases(root: string): string[] {
     .flatMap((path) => oldPhrasesIn(readFileSync(join(root, path), 'utf8'), path));
 }
 
-/** The same for one text; its path says what of it is prose. */
+/** The same for one text; its path decides which parts are prose. */
 export function oldPhrasesIn(text: string, path: string): string[] {
   const prose = proseIn(text, path);
   const refused = phrases.filter(({ except }) => !except?.test(path));
@@ -80,7 +80,7 @@ function proseIn(text: string, path: string): string {
   return path.endsWith('Makefile') ? helpOf(text) : proseOf(text);
 }
 
-/** What is neither code nor cited: names on a wire, messages and crash points (`tasks.undo.refunded`) stay. */
+/** Removes code and quotations: names on a wire, messages and crash points (`tasks.undo.refunded`) stay. */
 const proseOf = (text: string) =>
   text
     .replaceAll(/^```[\s\S]*?^```/gm, ' ')
@@ -90,7 +90,7 @@ const proseOf = (text: string) =>
     .replaceAll(/\b[a-z-]+(?:\.[a-z-]+){2}\b/g, ' ')
     .replaceAll(/\s+/g, ' ');
 
-/** Releases keep the words of their time. */
+/** Entries of releases keep their wording. */
 const unreleasedOf = (text: string) => /^## Unreleased$[\s\S]*?(?=^## |$(?![\s\S]))/m.exec(text)?.[0] ?? '';
 
 const descriptionsOf = (text: string) =>

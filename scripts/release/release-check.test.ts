@@ -124,7 +124,7 @@ test('every suite runs targets that the Makefile has', () => {
   expect(targets.filter((name) => !new RegExp(`^(.* )?${name}( .*)?:`, 'm').test(makefile))).toEqual([]);
 });
 
-test('the chart that is run is that of the release that was just made, wherever it lies', () => {
+test('chart-run runs the chart of the release just made, in any local directory', () => {
   const { command = '' } = suites.find(({ name }) => name === 'chart-run') ?? {};
   const make = 'make() { case "$*" in "-s version") echo 1.2.3;; chart-run) echo "runs $RELEASE";; esac; }';
   const ran = (folder: string) =>

@@ -16,12 +16,12 @@ afterAll(() => rmSync(copy, { recursive: true }));
 
 const read = (folder: string) => files.map((file) => readFileSync(join(folder, file), 'utf8'));
 
-test('a version is written where the repository has its own, and taken back again', () => {
+test('a version is written to each file that holds it, and the previous one can be restored', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   setVersion(copy, '7.8.9');
   expect(read(copy).filter((text) => !text.includes('7.8.9'))).toEqual([]);
   expect(readFileSync(join(copy, 'clients/python/pyproject.toml'), 'utf8')).toContain('version = "7.8.9"');
-  // A version that a package of somebody else has too.
+  // A version that a third-party package has too.
   setVersion(copy, '1.0.0');
   setVersion(copy, version);
   expect(read(copy)).toEqual(read(root));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isMap, isScalar, parse, parseDocument } from 'yaml';
 import type { YAMLMap } from 'yaml';
 
-/** A value that has an explanation, or belongs to one that has. */
+/** A value that has an explanation, or belongs to a group that has one. */
 interface Row {
   path: string;
   text: string;
@@ -37,7 +37,7 @@ function rowsOf(map: YAMLMap, path: string): Row[] {
     const key = isScalar(pair.key) ? pair.key : undefined;
     const name = `${path}${String(key?.value)}`;
     const text = commentOf(key?.commentBefore);
-    // One entry for a small group that is explained as a whole, or stands on one line.
+    // A small group with one explanation, or on one line, gets one entry.
     const isGroup = isMap(pair.value) && pair.value.items.length > 0 && text === '' && pair.value.flow !== true;
     if (isGroup) return rowsOf(pair.value as YAMLMap, `${name}.`);
     return [{ path: name, text, fallback: oneLine(pair.value) }];

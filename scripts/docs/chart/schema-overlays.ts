@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the chart needs. */
+/** The part of JSON Schema that the chart needs. */
 export interface Schema {
   $schema?: string;
   title?: string;
@@ -56,7 +56,7 @@ const hostAliases: Schema = {
 const dnsPolicy: Schema = { enum: ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'] };
 const component = (path: string) => `componentDefaults.${path}`;
 
-/** What the default of a value does not tell, by its path. */
+/** Constraints that the default of a value does not imply, by its path. */
 export const overlays: Record<string, Schema> = {
   'global.imagePullSecrets': { type: 'array', items: object({ name: { type: 'string', minLength: 1 } }, ['name']) },
   commonLabels: textMap,
@@ -135,7 +135,7 @@ export const overlays: Record<string, Schema> = {
       'averageValue',
     ]),
   },
-  // A consumer that was scaled to nothing would let events wait for the next look.
+  // With a consumer scaled to zero, events would wait until KEDA's next poll.
   [component('autoscaling.keda.minReplicas')]: { type: 'integer', minimum: 1 },
   [component('autoscaling.keda.maxReplicas')]: { type: 'integer', minimum: 1 },
   [component('autoscaling.keda.triggers')]: objects,

@@ -62,12 +62,12 @@ describe('the provenance', () => {
     expect(provenanceProblems(folder, commit)).toEqual([]);
   });
 
-  test('of another commit is told', () => {
+  test('of another commit is reported', () => {
     const problems = provenanceProblems(folder, '2'.repeat(40));
     expect(problems).toEqual([`the provenance names commit ${commit}, not ${'2'.repeat(40)}`]);
   });
 
-  test('that leaves out a signed file, or names one that is not signed, is told', () => {
+  test('that leaves out a signed file, or names one that is not signed, is reported', () => {
     writeFileSync(join(folder, 'SHA256SUMS'), `${'b'.repeat(64)}  sbom/tasks.cdx.json\n`);
     expect(provenanceProblems(folder, commit)).toEqual([
       'the provenance does not name sbom/tasks.cdx.json with its digest',

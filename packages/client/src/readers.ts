@@ -12,11 +12,11 @@ interface Reading {
   cursor?: string | undefined;
   signal?: AbortSignal | undefined;
 }
-/** Which frames and objects to read, and from where on. */
+/** Filters for frames and objects, and the position to start from. */
 export type FrameOptions = Reading & Omit<QueryOf<'getResultStream'>, 'cursor'>;
-/** Which tracks to read, in which order, and from where on; `order` is `changed` by default. */
+/** Filters for tracks, their order and the position to start from; `order` is `changed` by default. */
 export type TrackOptions = Reading & Omit<QueryOf<'listTracks'>, 'cursor' | 'limit'>;
-/** Which events to read, and from where on; without a cursor from the next one on. */
+/** Filters for events and the position to start from; without a cursor, the next event. */
 export type EventOptions = Reading & Omit<QueryOf<'getEventStream'>, 'cursor'>;
 
 const FRAMES_A_PAGE = 200;
@@ -24,7 +24,7 @@ const FRAMES_POLL_MS = 300;
 const TRACKS_POLL_MS = 1000;
 const EVENTS_POLL_MS = 1000;
 
-/** What reads the results of a task, and the events of all. */
+/** Creates iterators over the results of a task, and over the events of all tasks. */
 export function createReaders(connection: Connection, api: Api) {
   async function* frameSteps(taskId: string, options: FrameOptions): AsyncGenerator<Step<ResultFrame>, void> {
     const { cursor, signal, ...query } = options;
@@ -46,7 +46,7 @@ export function createReaders(connection: Connection, api: Api) {
     const rest = yield* streamItems<Event>(connection, stream);
     const page = async (values: QueryOf<'listEvents'>) =>
       dataOf(await api.GET('/v1/vision/events', { params: { query: { ...query, ...values } }, ...optional(signal) }));
-    // Without a place to go on from, events begin with the next one, as in a stream.
+    // Without a cursor to continue from, events begin with the next one, as in a stream.
     const from = rest?.pagesFrom ?? (await page({ order: 'newest', limit: 1 })).resume_cursor;
     const load = (at: string | undefined) => page(at === undefined ? {} : { cursor: at });
     yield* followPages({ load, cursor: from, pollMs: EVENTS_POLL_MS, signal });

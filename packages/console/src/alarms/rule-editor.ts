@@ -19,9 +19,9 @@ import type { Source } from '../task/task-view.ts';
 import { ruleNow } from './switch-rule.ts';
 import { useSource } from './use-source.ts';
 
-/** What the parts of the rule's page share. */
+/** State that the parts of the rule page share. */
 export interface RuleEditor {
-  /** The rule that is changed; undefined for a new one. */
+  /** The rule being edited; undefined for a new one. */
   rule: AlarmRule | undefined;
   draft: RuleDraft;
   change: (changes: Partial<RuleDraft>) => void;
@@ -29,7 +29,7 @@ export interface RuleEditor {
   /** The task that the rule is drawn and tested on. */
   task: TaskEntry | undefined;
   chooseTask: (taskId: string) => void;
-  /** How its source is; undefined without a task. */
+  /** Loading state of the task's source; undefined without a task. */
   source: Loaded<Source | undefined>;
   scene: Scene | undefined;
   labels: string[];
@@ -39,7 +39,7 @@ export interface RuleEditor {
   moment: Signal<number>;
 }
 
-/** A rule in the making. */
+/** State of a rule being created or edited. */
 export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string | undefined): RuleEditor {
   const form = useSignal<RuleDraft>(rule ? draftOf(rule) : emptyDraft);
   const hasChosenLabels = useSignal(rule !== undefined);
@@ -83,13 +83,13 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
   };
 }
 
-/** A name that says what the rule is about, for viewers who have none in mind. */
+/** A default name that describes the rule. */
 function suggestedName({ kind, labels }: RuleDraft, task: TaskEntry | undefined): string {
   const what = isAboutObjects(kind) && labels.length > 0 ? labels.slice(0, 3).join(', ') : t.rule.kinds[kind];
   return short(t.rule.suggested(what, task ? taskName(task) : ''), 100);
 }
 
-/** Saves and deletes the rule. `onGone`: somebody else has deleted it, and a save would bring it back. */
+/** Saves and deletes the rule. `onGone` runs when the rule was deleted elsewhere; a save would create it again. */
 export function useRuleCalls({ rule, draft, task, name }: RuleEditor, onGone: () => void) {
   const { client } = useSession();
   const { run, ...action } = useAction();
@@ -97,7 +97,7 @@ export function useRuleCalls({ rule, draft, task, name }: RuleEditor, onGone: ()
   const leave = () => (location.hash = hrefOf({ page: 'alarms' }));
   const save = () =>
     run(async () => {
-      // A repeat after a lost answer stores the same rule, not a second one.
+      // A retry after a lost response stores the same rule, not a second one.
       if (newId.value === '') newId.value = ruleIdOf(name, newRequestKey());
       const now = rule && (await ruleNow(client, rule.rule_id));
       if (rule && !now) {

@@ -5,7 +5,7 @@ import { useAction } from '../state/use-action.ts';
 import { t } from '../strings.ts';
 import { switchRule } from './switch-rule.ts';
 
-/** Mutes a rule, or lets it raise alarms again. `onDone` is told what the viewer does not expect. */
+/** Mutes a rule, or lets it raise alarms again. `onDone` receives a note when the rule no longer exists. */
 export function useRuleSwitch(rule: AlarmRule | undefined, onDone: (note?: string) => void) {
   const { client } = useSession();
   const { run, ...action } = useAction();

@@ -1,4 +1,4 @@
-/** What an image call takes. */
+/** Maximum number of images in a call. */
 const MOST_IMAGES = 10;
 const MOST_BYTES = 8 * 1024 * 1024;
 const TYPES = ['image/jpeg', 'image/png', 'image/webp'];
@@ -11,12 +11,12 @@ interface Named {
 
 export interface Chosen<F> {
   taken: F[];
-  /** Names of files that an image call does not take. */
+  /** Names of files that an image call does not accept. */
   refused: string[];
   isCut: boolean;
 }
 
-/** The files that a call takes, after those that are chosen already. */
+/** Adds files to those already chosen, as far as a call accepts them. */
 export function chooseImages<F extends Named>(before: readonly F[], added: readonly F[]): Chosen<F> {
   const good = added.filter(({ size, type }) => TYPES.includes(type) && size <= MOST_BYTES);
   const all = [...before, ...good];
@@ -28,8 +28,8 @@ export function chooseImages<F extends Named>(before: readonly F[], added: reado
 }
 
 /**
- * A command line that makes the same call. The key is a variable, so that it stays out of histories. Each file has its
- * type, which curl guesses for some only, and its name in quotes, as curl itself splits at `;` and `,`.
+ * A command line that makes the same call. The key is a variable, so that shell histories do not contain it. Each file
+ * has its type, which curl guesses for some types only, and its name in quotes, because curl splits at `;` and `,`.
  */
 export function curlOf(origin: string, sceneCode: string, files: readonly Pick<Named, 'name' | 'type'>[]): string {
   const parts = files.map(({ name, type }) => `  -F ${word(`files=@"${escaped(name)}";type=${type}`)}`);
@@ -42,8 +42,8 @@ export function curlOf(origin: string, sceneCode: string, files: readonly Pick<N
   ].join(' \\\n');
 }
 
-/** Within the quotes of curl. */
+/** Escapes a name for curl's quotes. */
 const escaped = (name: string) => name.replaceAll(/["\\]/g, (sign) => `\\${sign}`);
 
-/** One word of a shell, whatever is in it. */
+/** Quotes any text as one shell word. */
 const word = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

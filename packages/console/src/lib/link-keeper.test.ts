@@ -5,7 +5,7 @@ import type { LinkState } from './link-keeper.ts';
 const URL = 'http://localhost/v1/vision/links/1';
 const lost = new TypeError('no connection');
 
-/** A keeper of links that are made, or fail to be, in this order; `seen` is what a page is told. */
+/** A link keeper whose requests succeed or fail in this order; `seen` lists the callbacks that a page receives. */
 function keep(outcomes: (Error | string)[], states: LinkState[] = []) {
   const seen: unknown[] = [];
   const waits: number[] = [];
@@ -33,7 +33,7 @@ test('a link is requested until the connection is back; then nothing says that i
   expect(waits).toHaveLength(2);
 });
 
-test('a link that is refused for good is not asked for again', async () => {
+test('a link request that is refused permanently is not repeated', async () => {
   const refused = new SyntaxError('made up');
   const { keeper, seen } = keep([refused, 'a']);
   await keeper.renew();

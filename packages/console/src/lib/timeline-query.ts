@@ -1,11 +1,11 @@
-/** What is asked of a timeline, by the limits of the service. */
+/** Query ranges of a timeline within the limits of the service. */
 
 const SECOND_MS = 1000;
-/** The longest ranges that the service counts by the second: those of streams are counted from frames. */
+/** Maximum ranges with one-second buckets; shorter for streams, whose frames are counted for each query. */
 const FINE_MS = { stream: 600_000, upload: 2_400_000 } as const;
 /**
- * How far a range reaches beyond the last time that the source has told: the service ends it at its own now, so that a
- * gap which has begun since is in it.
+ * How far a range extends beyond the latest time that the source reported, so that it contains a gap that has begun
+ * since. The service cuts the range off at its own current time.
  */
 const AHEAD_MS = 5_000;
 
@@ -14,11 +14,11 @@ interface Fine {
   bucket_ms?: '1000';
 }
 
-/** Buckets of a second for a range that is short enough; others get those that the service chooses. */
+/** One-second buckets for a short enough range; for others the service chooses. */
 export const bucketFor = (kind: SourceKind, lengthMs: number): Fine =>
   lengthMs <= FINE_MS[kind] ? { bucket_ms: '1000' } : {};
 
-/** What a source tells of its times. */
+/** Times that a source reports. */
 export interface SourceTimes {
   kind: SourceKind;
   coverage: { to_ms: number };
@@ -38,8 +38,8 @@ interface Asked {
 }
 
 /**
- * The newest part of a timeline. It ends at the time of the service, not with the last frame: a camera that sends
- * nothing leaves a gap there. The clock of this computer may be wrong, and is not asked.
+ * The newest part of a timeline. It ends at the service's current time, not with the last frame: a camera that sends
+ * nothing leaves a gap there. The clock of this computer may be wrong and is not used.
  */
 export function timelineRange(source: SourceTimes | undefined, { lengthMs, isRunning }: Asked): TimelineRange {
   if (!source) return {};

@@ -21,13 +21,13 @@ export interface TrackWindowOptions {
 }
 
 const PER_PAGE = 100;
-/** That change between two looks. */
+/** Maximum pages of changed tracks that one refresh reads. */
 const MOST_PAGES = 10;
 
-/** What can still change: a track that is in view, and one whose image is on its way. */
+/** Whether a track can still change: it is active, or its image is pending. */
 const isOpen = ({ state, snapshot }: Track) => state === 'active' || snapshot.state === 'pending';
 
-/** The tracks of a task as far as the viewer has asked for them, each as it was at the last look. */
+/** The loaded tracks of a task, each in its state at the last refresh. */
 export class TrackWindow {
   readonly #options: TrackWindowOptions;
   readonly #tracks = new Map<string, Track>();
@@ -38,7 +38,7 @@ export class TrackWindow {
     this.#options = options;
   }
 
-  /** In their order. */
+  /** Sorted by the chosen order. */
   get tracks(): Track[] {
     return [...this.#tracks.values()].toSorted((a, b) => this.#distance(a.first_time_ms, b.first_time_ms));
   }
@@ -61,8 +61,8 @@ export class TrackWindow {
   }
 
   /**
-   * Looks again: for new tracks, and for those that may have changed since the last look, on whatever page they came.
-   * Those behind the last page stay there.
+   * Fetches new tracks, and those on any loaded page that may have changed since the last refresh. Does not add tracks
+   * after the last loaded page.
    */
   async refresh(signal?: AbortSignal): Promise<void> {
     if (this.#tracks.size === 0) {
@@ -88,7 +88,7 @@ export class TrackWindow {
     this.#cutBehind(lastMs, cursor);
   }
 
-  /** Too many are new: the viewer asks for those behind them, so that none is left out in between. */
+  /** Too many tracks are new: drops those after them, which the viewer then loads page by page, without a gap. */
   #cutBehind(lastMs: number, cursor: string): void {
     for (const [id, { first_time_ms: at }] of this.#tracks) if (this.#distance(at, lastMs) > 0) this.#tracks.delete(id);
     this.#next = cursor;
@@ -108,15 +108,15 @@ export class TrackWindow {
     return this.#options.order === 'oldest' ? a - b : b - a;
   }
 
-  /** When the last track of the last page begins; undefined when that is the last of all. */
+  /** Start time of the last track of the last loaded page; undefined when there are no further pages. */
   #edge(): number | undefined {
     return this.hasMore ? this.tracks.at(-1)?.first_time_ms : undefined;
   }
 
-  /** What changed has a frame at or after this time; undefined when nothing can have changed. */
+  /** Every changed track has a frame at or after this time; undefined when no track can have changed. */
   #changedFrom(): number | undefined {
     const open = [...this.#tracks.values()].filter(isOpen).map(({ last_time_ms: at }) => at);
-    // New tracks of a video are behind the last page; those of a stream come first.
+    // New tracks of a video follow the last page; those of a stream come first.
     const isNewBehind = this.#options.order === 'oldest' && this.hasMore;
     const times = isNewBehind || this.#asOfMs === undefined ? open : [...open, this.#asOfMs];
     return times.length === 0 ? undefined : Math.min(...times);

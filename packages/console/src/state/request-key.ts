@@ -1,6 +1,6 @@
-/** A key of a create request: repeated with it, a request creates nothing twice. */
+/** An idempotency key for a create request: a retry with the same key creates nothing twice. */
 export function newRequestKey(): string {
-  // `crypto.randomUUID` is missing on pages that were not loaded by https.
+  // `crypto.randomUUID` is missing on pages that were not loaded over HTTPS.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

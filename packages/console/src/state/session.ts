@@ -10,7 +10,7 @@ import { route } from './route.ts';
 import { forgetSnapshots } from './snapshots.ts';
 import { forgetTaskList } from './task-list.ts';
 
-/** Why the viewer sees the sign-in. */
+/** Reason why the sign-in page is shown. */
 export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'unavailable' | 'resuming';
 
 export interface Session {
@@ -28,7 +28,7 @@ export const session = signal<Session | undefined>(undefined);
 export const signedOut = signal<SignedOut>('first');
 /** Whether the last request got no answer. */
 export const isOffline = signal(false);
-/** What a key can be limited to. */
+/** Scopes that a key can be limited to. */
 export const SCOPES = ['read', 'create', 'notify'] as const;
 export type Scope = (typeof SCOPES)[number];
 /** Scopes that the key does not have: those that the service names, and those that a refusal did. */
@@ -58,7 +58,7 @@ addEventListener('hashchange', () => {
   if (codeIn(location.hash) !== undefined) void resumeSession();
 });
 
-/** Whether the key itself is refused. While the service is away a key that the tab keeps stays. */
+/** Whether the key itself is rejected. The tab keeps its key while the service is unavailable. */
 const isOfKey = ({ reason }: Trouble) => reason.startsWith('api_key_');
 
 async function exchangeCode(code: string): Promise<string | undefined> {
@@ -102,7 +102,7 @@ async function scenesOf(client: VisionClient): Promise<Scene[] | undefined> {
   }
 }
 
-/** What the key may do; undefined of a service that is older than the question. */
+/** Scopes of the key; undefined when the service is too old to report them. */
 async function scopesOf(client: VisionClient): Promise<string[] | undefined> {
   return foundOf(await client.api.GET('/v1/vision/key'))?.scopes;
 }
@@ -134,7 +134,7 @@ async function watched(request: Request): Promise<Response> {
   }
 }
 
-/** Keeps in mind what the key may not do, so that a page says it before the viewer has filled in a form. */
+/** Remembers scopes that the key lacks, so that a page says so before the viewer fills in a form. */
 export function noteTrouble(error: unknown): Trouble | undefined {
   const trouble = troubleOf(error);
   if (trouble?.scope !== undefined) missingScopes.value = new Set([...missingScopes.value, trouble.scope]);
@@ -143,8 +143,8 @@ export function noteTrouble(error: unknown): Trouble | undefined {
 }
 
 /**
- * What went wrong with something that the page asks for again by itself. A lost connection is said once for the whole
- * page, so what is shown already stays as it is.
+ * The problem of a request that the page repeats by itself. A lost connection is reported once for the whole page, so
+ * content that is already shown stays.
  */
 export function noteLoading(error: unknown, isShown: boolean): Trouble | undefined {
   const trouble = noteTrouble(error);
@@ -153,7 +153,7 @@ export function noteLoading(error: unknown, isShown: boolean): Trouble | undefin
 
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Begins the wait for the sign-out anew: the viewer did something, or what they asked for goes on. */
+/** Restarts the idle timer of the sign-out: the viewer did something, or an operation of theirs is still running. */
 export function noteActivity(): void {
   clearTimeout(idleTimer);
   if (session.value) idleTimer = setTimeout(() => signOut('idle'), IDLE_MS);

@@ -13,11 +13,11 @@ export interface VideoLink {
   /** Undefined before the first one. */
   url: string | undefined;
   fault: VideoFault | undefined;
-  /** What went wrong with the last try to get a link; undefined once it has passed. */
+  /** Problem of the last attempt to get a link; undefined once it is resolved. */
   trouble: Trouble | undefined;
-  /** For a video that has failed. */
+  /** Called when a video fails to play. */
   onError: (video: HTMLVideoElement) => void;
-  /** For one that this browser plays without a picture. */
+  /** Called when this browser plays the sound of a video but cannot decode its frames. */
   onBlind: () => void;
 }
 

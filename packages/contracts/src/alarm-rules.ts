@@ -209,7 +209,7 @@ export const ruleInterval = z
       '`suppressed` too',
   );
 
-/** A condition as it is judged, with its defaults. */
+/** A condition as it is evaluated, with its defaults. */
 export type RuleWhen = z.output<typeof ruleWhen>;
 export type RuleSchedule = z.output<typeof ruleSchedule>;
 export type RuleScope = z.output<typeof ruleScope>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The form of a caller's own name for a camera or an order. No character of it separates anything of ours. */
+/** A caller's own name for a camera or an order. It cannot contain characters that we use as separators. */
 export const clientRef = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/);
 
 /** Query parameters of the operations that create a task or an image call. They are part of the request's meaning. */
@@ -13,7 +13,7 @@ export const createQuery = z.strictObject({
     ),
 });
 
-/** Whether images of a video are created and stored for its caller. */
+/** Whether images of a video's tracks are created and stored for its caller. */
 export const snapshotMode = z.enum(['off', 'tracks']);
 
 /** The query of the operations that create a video task. */
@@ -30,7 +30,7 @@ export const createVideoQuery = createQuery.extend({
 /** Bounds of `give_up_after_s`: a minute to a day. */
 export const giveUpBounds = { minS: 60, maxS: 86_400 };
 
-/** Digits alone: `Number` takes much more. */
+/** Accepts digits only: `Number` accepts many more forms. */
 const toNumber = (value: unknown) => (typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : value);
 
 /** The query of the operation that creates a task for a live stream. */
@@ -50,8 +50,8 @@ export const createStreamQuery = createVideoQuery.extend({
 });
 
 /**
- * Begins the text that two requests with one Idempotency-Key are compared by. Without parameters it is the text of
- * releases that know none, so that keys of before an upgrade still match.
+ * Prefix of the text by which two requests with the same Idempotency-Key are compared. Without parameters it equals the
+ * prefix of releases without parameters, so that keys from before an upgrade still match.
  */
 export function meaningPrefix(query: CreateStreamQuery): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);

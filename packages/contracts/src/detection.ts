@@ -13,7 +13,7 @@ export const boundingBox = z
   })
   .meta({ id: 'BoundingBox', description: 'Box as centre and size, relative to the image size' });
 
-/** One detection in a picture (spec 2.3 without a track). */
+/** One detection in an image (spec 2.3 without a track). */
 export const detectedObject = z
   .object({
     label: z.string().describe('Label of the object, one of the labels of the scene'),
@@ -27,7 +27,7 @@ export const trackedObject = detectedObject
   .extend({ track_id: z.string().describe('Identifier of the object across the frames of the task') })
   .meta({ id: 'TrackedObject', description: 'Object detected in a video frame' });
 
-/** Frame or picture size in pixels, after orientation. */
+/** Frame or image size in pixels, after orientation. */
 export const imageSize = z
   .object({ width: z.int().min(1), height: z.int().min(1) })
   .meta({ id: 'ImageSize', description: 'Size in pixels, after the orientation of the video is applied' });

@@ -23,7 +23,7 @@ export type ErrorKind =
 
 export interface ErrorFacts {
   code?: ErrorCode | undefined;
-  /** What exactly went wrong: shown as `details.reason`. */
+  /** The exact reason: shown as `details.reason`. */
   reason: Reason;
   /** More facts for `details`; must hold no secret. */
   details?: Record<string, unknown> | undefined;
@@ -32,7 +32,7 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
-/** An expected failure with everything a caller, a log reader and a retry loop need to know. */
+/** An expected failure with all facts that a caller, a log reader and a retry loop need. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly kind: ErrorKind;
@@ -58,7 +58,7 @@ export class AppError extends Error {
 
 type Details = Record<string, unknown>;
 
-/** The sentence of a reason in the guide, or `otherwise` for reasons that no public operation answers. */
+/** The sentence of a reason in the guide, or `otherwise` for reasons that no public operation returns. */
 function sentenceOf(code: ErrorCode, reason: Reason, otherwise: string): string {
   const sentences: Record<string, string> = publicReasons[code];
   return sentences[reason]?.replaceAll('`', '') ?? otherwise;
@@ -72,7 +72,7 @@ interface DayState {
   resets_at: string;
 }
 
-/** The catalogue: every refusal of the service is made here, so code, kind and wording stand on one screen. */
+/** The catalogue of errors: every refusal of the service is created here, with its code, kind and wording. */
 export const fail = {
   authRequired: (reason: ReasonOf<'OP-AUTH-REQUIRED'> = 'api_key_invalid') =>
     new AppError(
@@ -125,8 +125,8 @@ export const fail = {
       retryAfterS: 60,
     }),
   /**
-   * The day does not cover the request; a retry makes sense when the next one begins, or after `retryAfterS` when units
-   * may be refunded by then.
+   * The remaining units of the day do not cover the request; a retry makes sense on the next day, or after
+   * `retryAfterS` when units may be refunded by then.
    */
   dailyExhausted: ({ limit, used, requested, resets_at }: DayState, retryAfterS?: number) =>
     new AppError('exhausted', "Today's quota does not cover this request.", {
@@ -144,7 +144,7 @@ export const fail = {
       `${sentenceOf('OP-QUOTA-RATE-LIMITED', reason, 'Too many requests.')} Retry after the time in Retry-After.`,
       { code: 'OP-QUOTA-RATE-LIMITED', reason, retryAfterS, details },
     ),
-  /** A dependency of ours is away or not set up. */
+  /** A dependency of ours is unavailable or not configured. */
   sysUnavailable: (reason: ReasonOf<'OP-SYS-UNAVAILABLE'>, cause?: unknown, retryAfterS = 5) =>
     new AppError(
       'unavailable',
@@ -173,13 +173,13 @@ export const fail = {
     }),
   conflict: (reason: ReasonOf<'none'>, message: string, details: Details = {}) =>
     new AppError('conflict', message, { reason, details }),
-  /** Only what has ended can be deleted. */
+  /** Only an ended task can be deleted. */
   taskNotEnded: (status: string) =>
     new AppError('conflict', `The task has not ended (${status}). Stop it first.`, {
       reason: 'task_not_ended',
       details: { status },
     }),
-  /** What an operator says now about a task is not what was said before. */
+  /** An operator's verification of a task contradicts an earlier one. */
   verificationContradicts: (status: string) =>
     new AppError('conflict', 'The task was verified otherwise.', {
       reason: 'verification_contradicts',
@@ -203,7 +203,7 @@ export const fail = {
     }),
 };
 
-/** The refusal that a call ends in: documents and tests show what the code says, not what somebody remembers of it. */
+/** The refusal that a call throws, so that documents and tests show the actual text and not a copy. */
 export function refusalOf(act: () => unknown): AppError {
   try {
     act();

@@ -172,19 +172,19 @@ export const streamProbeReply = z
   .meta({ id: 'StreamProbeReply' });
 
 /**
- * Header of a request with a picture or a stream probe: an opaque name of whom it is for. Pictures of different owners
- * take turns, so that those of one do not hold up the others. A backend may ignore it.
+ * Header of a request with an image or a stream probe: an opaque name of its owner, for fair queueing, so that images
+ * of one owner do not delay those of others. A backend may ignore it.
  */
 export const ownerHeader = 'x-picture-owner';
 
 /**
- * Header of an answer to pictures, stream probes and submitted jobs, refusals included: processor time in milliseconds
- * that it took to decode, for each picture, separated by commas, or to look at a video or a stream. A backend may leave
- * it out. Images and tasks pass it on to the gateway, which keeps it.
+ * Header of a response to images, stream probes and submitted jobs, refusals included: processor time in milliseconds
+ * to decode each image, separated by commas, or to inspect a video or a stream. A backend may omit it. The images and
+ * tasks services pass it on to the gateway, which removes it.
  */
 export const processorTimeHeader = 'x-processor-time-ms';
 
-/** Reads that header. What makes no sense counts as nothing. */
+/** Reads that header. Invalid values are ignored. */
 export function processorTimesOf(header: string | string[] | undefined): number[] {
   const times = String(header ?? '')
     .split(',')
@@ -192,7 +192,7 @@ export function processorTimesOf(header: string | string[] | undefined): number[
   return times.filter((time) => time > 0 && time < 3_600_000);
 }
 
-/** The body that says for sure that nothing was created. */
+/** A body that guarantees that nothing was created. */
 export const refusal = z.object({ reason: z.string() }).meta({ id: 'Refusal' });
 
 export type ActiveJobs = z.infer<typeof activeJobs>;

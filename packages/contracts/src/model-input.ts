@@ -5,7 +5,7 @@ const side = z.int().min(1).max(4096);
 const channels = z.tuple([z.number(), z.number(), z.number()]);
 const shape = z.tuple([side, side]);
 const MOST_SHAPES = 8;
-/** Convolutional detectors halve the picture five times; other sides would leave cells that cover no whole stride. */
+/** Convolutional detectors halve the image five times; other sides would leave cells that cover no whole stride. */
 const SIDE_STEP = 32;
 
 const described = z.strictObject({
@@ -30,8 +30,8 @@ const described = z.strictObject({
 });
 
 /**
- * How an RGB picture becomes the input tensor: `(value - mean) / std` per channel, values 0..255, channels in
- * `colour_order`. Read, it always has `shapes`.
+ * Conversion of an RGB image to the input tensor: `(value - mean) / std` per channel, values 0..255, channels in
+ * `colour_order`. The parsed value always has `shapes`.
  */
 export const modelInput = described.transform(({ width, height, shapes, ...input }, context) => {
   const isFixed = width !== undefined && height !== undefined;
@@ -46,7 +46,7 @@ export type Shape = z.infer<typeof shape>;
 /** The input of a model as the registry describes it. */
 export type ModelInput = z.infer<typeof modelInput>;
 
-/** The input of a model in the shape that one picture is given. */
+/** The input of a model in the shape used for one image. */
 export type TensorInput = Omit<ModelInput, 'shapes'> & ImageSize;
 
 function problemOf(shapes: readonly Shape[] = []): string | undefined {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /**
- * Header of an answer between services: the outcome of the request, for the span, the metrics and the access log of the
- * service that passed it on. It never leaves the gateway. It answers only a request that has the header itself,
+ * Header of a response between services: the outcome of the request, for the span, the metrics and the access log of
+ * the service that forwarded it. It never leaves the gateway. It is sent only for a request that has the header itself,
  * because the gateway of 0.2 passes unknown headers on to callers.
  */
 export const outcomeHeader = 'x-outcome';
 
-/** What a request says that asks for it. */
+/** Request header that asks for it. */
 export const outcomeWanted = { [outcomeHeader]: 'wanted' };
 
 const word = z.string().regex(/^[\w-]{1,64}$/);
@@ -17,11 +17,11 @@ const count = z.coerce.number().int().min(0).max(1_000);
 const outcome = z.object({
   code: word.optional(),
   reason: word.optional(),
-  /** Status of the task that a create answers with. */
+  /** Task status in the response to a create request. */
   task_status: word.optional(),
   images_succeeded: count.optional(),
   images_failed: count.optional(),
-  /** Answered with what an earlier request with this key was answered. */
+  /** The response repeats that to an earlier request with this key. */
   replayed: z.stringbool().optional(),
 });
 
@@ -34,7 +34,7 @@ export function outcomeText(told: Outcome): string {
   return text.toString();
 }
 
-/** Reads the header; nothing for what makes no sense. */
+/** Reads the header; an empty outcome if it is invalid. */
 export function readOutcome(header: string | string[] | undefined): Outcome {
   const parsed = outcome.safeParse(Object.fromEntries(new URLSearchParams(String(header ?? ''))));
   return parsed.success ? parsed.data : {};

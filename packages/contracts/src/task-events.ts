@@ -48,7 +48,7 @@ const taskSnapshot = z.object({
   snapshots: snapshotMode.optional().describe('Whether images of its tracks are stored, frozen at creation'),
 });
 
-/** The task is in this state now. Quota gives a unit back on `refunded`, results learns owner and thresholds. */
+/** The current state of the task. Quota refunds the unit on `refunded`; results reads owner and thresholds. */
 export const taskChanged = defineEvent({
   type: 'vision.task.changed.v1',
   topic: topics.tasks,
@@ -79,7 +79,7 @@ export const taskChanged = defineEvent({
 
 const taskDeletion = z.object({ task_id: z.uuid(), subject: z.string(), deleted_at: z.iso.datetime() });
 
-/** The owner deleted an ended task or an image call. No `vision.task.changed.v1` after it counts. */
+/** The owner deleted an ended task or an image call. Later `vision.task.changed.v1` events are ignored. */
 export const taskDeleted = defineEvent({
   type: 'vision.task.deleted.v1',
   topic: topics.tasks,
@@ -104,7 +104,7 @@ const resultsCompleted = z.object({
   error: z.string().optional(),
 });
 
-/** Every frame of the task before its end mark can be read. */
+/** Every frame of the task before its end-of-stream marker can be read. */
 export const taskResultsCompleted = defineEvent({
   type: 'vision.results.completed.v1',
   topic: topics.results,

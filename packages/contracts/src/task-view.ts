@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { taskStatus } from './task-events.ts';
 import type { TaskStatus } from './task-events.ts';
 
-/** A task as callers see it: the answer of create, get and stop, and an entry of the list and of events. */
+/** A task as callers see it: the response to create, get and stop, and an entry of the list and of events. */
 export const taskView = z
   .object({
     task_id: z.uuid(),

@@ -1,12 +1,12 @@
 import type { ByteWriter } from './bytes.ts';
 import { ByteReader, SegmentDamagedError } from './bytes.ts';
 
-/** A number of 32 bits has so many bytes above its last eight bits at most. */
+/** Maximum number of bytes above the lowest byte of a 32-bit number. */
 const MOST_HIGH_BYTES = 4;
 
 /**
- * Whole numbers near 0, of any sign. The last eight bits of each and what is above them stand apart: the noise of a box
- * is in the former, and the latter are nearly all the same, which compresses to almost nothing.
+ * Whole numbers near 0, of any sign. Their lowest and their higher bytes are stored separately: the noise of a box is
+ * in the former, and the latter are nearly all the same, which compresses to almost nothing.
  */
 export class NumberColumn {
   readonly #low: Uint8Array;
@@ -16,14 +16,14 @@ export class NumberColumn {
 
   /** Takes `count` numbers of at most 30 bits and a sign. */
   constructor(count: number) {
-    // From the pool: most segments have a few objects, and memory of its own takes longer than all their numbers.
+    // From the pool: most segments have a few objects, and a separate allocation takes longer than all their numbers.
     this.#low = Buffer.allocUnsafe(count);
     this.#high = Buffer.allocUnsafe(count * MOST_HIGH_BYTES);
   }
 
   add(value: number): void {
     const folded = fold(value);
-    // Keeps the last eight bits.
+    // Keeps the lowest byte.
     this.#low[this.#count] = folded;
     this.#count += 1;
     let high = folded >>> 8;
@@ -48,13 +48,13 @@ export const fold = (value: number): number => ((value << 1) ^ (value >> 31)) >>
 /** The number of which `fold` made this one. */
 export const unfold = (folded: number): number => (folded >>> 1) ^ -(folded & 1);
 
-/** Fills a column with exactly so many numbers, each of which fits 32 bits. */
+/** Fills `numbers` from a column of the same length; each number fits 32 bits. */
 export function readNumbers(reader: ByteReader, numbers: Int32Array): Int32Array {
   const count = numbers.length;
   const low = reader.block();
   const high = reader.block();
   if (low.length !== count) throw new SegmentDamagedError('a column has another length');
-  // Nearly every number has one byte above.
+  // Nearly every number has one higher byte.
   if (high.length === count && areShort(high)) {
     for (let at = 0; at < count; at += 1) numbers[at] = unfold((low[at] ?? 0) | ((high[at] ?? 0) << 8));
     return numbers;
@@ -81,7 +81,7 @@ function areShort(bytes: Uint8Array): boolean {
   return all < 0x80;
 }
 
-/** What stands once in a segment and is named by its number: labels, tracks. */
+/** Values that a segment stores once and refers to by number: labels, tracks. */
 export class Dictionary {
   readonly texts: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -94,10 +94,10 @@ export class Dictionary {
   }
 }
 
-/** What is remembered of a track from frame to frame: its next object is expected to be like its last one. */
+/** State of a track from frame to frame: its next object is predicted from its last one. */
 export interface TrackState {
   label: number;
-  /** Frame in which it was seen last, and its place among the objects of that frame. */
+  /** Last frame with this track, and its index among the objects of that frame. */
   frame: number;
   place: number;
   a: number;
@@ -106,5 +106,5 @@ export interface TrackState {
   d: number;
 }
 
-/** A track that was not seen yet. */
+/** State of a track without objects so far. */
 export const unseenTrack = (): TrackState => ({ label: -1, frame: -1, place: -1, a: 0, b: 0, c: 0, d: 0 });

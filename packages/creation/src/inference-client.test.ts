@@ -72,7 +72,7 @@ test.each([
   ['500', json(500, {}), 'unknown'],
   ['a reset', (req: IncomingMessage) => req.socket.destroy(), 'unknown'],
   ['silence', () => undefined, 'unknown'],
-])('a submit answered by %s is judged', async (_name, answer, outcome) => {
+])('a submission answered by %s is classified', async (_name, answer, outcome) => {
   const client = await clientTo(answer);
   expect((await client.submitJob(newJob)).outcome).toBe(outcome);
 });

@@ -20,40 +20,40 @@ import {
 
 /** Stored objects of one kind. Their keys hold ids of tasks (UUIDv7), so they are in the order of time. */
 export interface Sweep extends OwnedObjects {
-  /** Behind the prefix of a database: below the keys of all ids made at this instant or later, above all before. */
+  /** Key after a database's prefix that separates ids created before this instant from all later ones. */
   firstKeyAt: (instant: Date) => string;
-  /** Younger objects stay, as the store dates them. */
+  /** Minimum age of an object, by the date of the store, before it can be removed. */
   ageMs: number;
-  /** Longest time from the making of an id until its object is whole. */
+  /** Longest time from the creation of an id until its object is complete. */
   uploadMs: number;
-  /** How often everything is looked at. */
+  /** Interval between two full scans. */
   fullEveryMs: number;
-  /** Time from the mark of an unused object until it is removed. */
+  /** Time from marking an unused object until its removal. */
   graceMs: number;
 }
 
 const PAGE = 500;
-/** Clocks of the store, the database and the replicas differ by less. */
+/** Maximum difference between the clocks of the store, the database and the replicas. */
 const CLOCKS_MS = 60_000;
 /**
- * Dead processes leave few objects behind. A page of which the database does not know more than this was written beside
- * another database: this one is new, restored from an older copy, or belongs to another installation.
+ * Dead processes leave few unused objects. A page with more unknown objects than this belongs to another database: the
+ * current one is new, restored from an older backup, or part of another installation.
  */
 const MOST_UNKNOWN = { objects: 20, share: 0.2 };
-/** Of an interval, less than the whole: replicas do not come back to the millisecond. */
+/** Fraction of an interval after which the next turn is due: replicas do not wake to the millisecond. */
 const TURN = 0.9;
 
 /**
- * Marks old objects that nothing refers to, and removes those that were marked before the grace, if it is the turn of
- * this replica. Lists those that became old enough since the last sweep, and seldom all. A sweep that is cut short is
- * gone on with in the next turn.
- * @returns how many were removed; undefined when it is another replica's turn, or sweeps are off
+ * If it is this replica's turn: marks old objects without a reference, and removes those marked longer ago than the
+ * grace time. Lists objects that became old enough since the last sweep, and all objects once in `fullEveryMs`. The
+ * next turn continues an interrupted sweep.
+ * @returns number of removed objects; undefined when it is another replica's turn, or sweeps are off
  */
 export async function sweepInTurn(
   sweep: Sweep,
   { everyMs, signal }: { everyMs: number; signal?: AbortSignal | undefined },
 ): Promise<number | undefined> {
-  // Shown from the start, also by a replica that sweeps nothing.
+  // Every replica exports the metrics from the start, also one that sweeps nothing.
   instruments();
   const scope = await scopeOf(sweep);
   if (!scope || !(await claimTurn(sweep.db, marksOf(sweep).turn, TURN * everyMs))) return undefined;
@@ -67,7 +67,7 @@ export async function sweepInTurn(
   return signal?.aborted ? 0 : removeDue(sweep, scope.below, goOn);
 }
 
-/** The same with all objects, whichever replica's turn it is. @returns how many were removed */
+/** Sweeps all objects, regardless of turns. @returns number of removed objects */
 export async function sweepAll(sweep: Sweep): Promise<number> {
   const scope = await scopeOf(sweep);
   if (!scope) return 0;
@@ -77,11 +77,11 @@ export async function sweepAll(sweep: Sweep): Promise<number> {
   return removeDue(sweep, scope.below, goOn);
 }
 
-/** What lies below these may be removed for a missing row; undefined when nothing may. */
+/** Key prefixes below which objects without a row may be removed. */
 interface Scope {
-  /** What this database writes now. */
+  /** Prefix of the objects that this database writes now. */
   own: string;
-  /** All of the bucket for its only owner; where others have marks too, what is its own by its key. */
+  /** The whole bucket if this database is its only owner; otherwise its own prefix. */
   below: string;
 }
 
@@ -92,24 +92,24 @@ async function scopeOf(sweep: Sweep): Promise<Scope | undefined> {
   return { own, below: standing === 'owner' ? sweep.prefix : own };
 }
 
-/** Whether to go on after a page that ended with this key. */
+/** Whether to continue after a page that ended with this key. */
 type GoOn = (lastKey: string) => Promise<boolean>;
 
-/** The keys between the mark and the age at which objects may be marked. */
+/** Marks unused objects with keys between the last sweep and the minimum age. */
 async function markNew(sweep: Sweep, { own, cutOff, goOn }: { own: string; cutOff: Date; goOn: GoOn }): Promise<void> {
   const { db, firstKeyAt } = sweep;
   const { sweptTo } = marksOf(sweep);
-  // Without a mark this is the first sweep. What is older is then seen by the look through all.
+  // Without a mark this is the first sweep; the full scan then covers older objects.
   const swept = (await markOf(db, sweptTo)) ?? cutOff;
-  // An object whose upload took long was younger than its key tells when the mark passed it.
+  // An object with a long upload was younger than its key suggests when the last sweep passed it.
   const from = new Date(swept.getTime() - sweep.uploadMs - CLOCKS_MS);
   const keys = { after: own + firstKeyAt(from), before: own + firstKeyAt(cutOff) };
   if (await mark(sweep, { look: 'new', below: own, ...keys, cutOff }, goOn)) await setMark(db, sweptTo, cutOff);
 }
 
 /**
- * Everything, once in `fullEveryMs`: objects that came after the mark had passed their keys, and keys of other forms.
- * How far it came is noted after each page.
+ * Full scan, once in `fullEveryMs`: finds objects stored after the mark had passed their keys, and keys of other forms.
+ * Stores its position after each page.
  */
 async function goOnThroughAll(
   sweep: Sweep,
@@ -142,19 +142,19 @@ const instruments = () => ({
   candidates: createGauge(sweepMetrics.candidates),
 });
 
-/** Says that there is nothing of this kind to sweep yet, so its metrics are there from the start of a process. */
+/** Records zero candidates of this kind, so that its metrics exist from the start of a process. */
 export function tellNothingToSweep(name: string): void {
   instruments().candidates.record(0, { sweep: name });
 }
 
-/** Marks unused objects page by page. @returns whether it came to the end */
+/** Marks unused objects page by page. @returns whether it reached the end */
 async function mark(sweep: Sweep, { look, below, after, before, cutOff }: Range, goOn: GoOn): Promise<boolean> {
   const { db, name, store, findUnused } = sweep;
   const { looked, refused } = instruments();
   for await (const page of pagesOf(store.list(below, after), before)) {
     looked.add(page.length, { look });
     const old = page.filter(({ modifiedAt }) => modifiedAt <= cutOff).map(({ key }) => key);
-    // Asked after they were listed: what refers to an object is stored before the object is.
+    // Queried after the listing: the row that refers to an object is stored before the object.
     const unused = old.length > 0 ? await findUnused(old) : [];
     if (isRefused(sweep, { old, unused })) refused.add(unused.length);
     else await markUnused(db, name, unused);
@@ -163,7 +163,7 @@ async function mark(sweep: Sweep, { look, below, after, before, cutOff }: Range,
   return true;
 }
 
-/** Removes what was marked before the grace and is still unused. @returns how many */
+/** Removes objects marked longer ago than the grace time that are still unused. @returns their number */
 async function removeDue(sweep: Sweep, below: string, goOn: GoOn): Promise<number> {
   const { db, name, store, findUnused, graceMs } = sweep;
   let removed = 0;
@@ -179,7 +179,7 @@ async function removeDue(sweep: Sweep, below: string, goOn: GoOn): Promise<numbe
   return removed;
 }
 
-/** Whether so many objects of a page are unknown that none of them may be removed. */
+/** Whether too many objects of a page are unknown, so that none of them may be removed. */
 function isRefused({ name, logger }: Sweep, { old, unused }: { old: string[]; unused: string[] }): boolean {
   if (unused.length <= Math.max(MOST_UNKNOWN.objects, MOST_UNKNOWN.share * old.length)) return false;
   const counts = { sweep: name, objects: old.length, unknown: unused.length };
@@ -207,7 +207,7 @@ async function cutOffOf({ db, ageMs }: Sweep): Promise<Date> {
 
 const marksOf = ({ name }: Sweep) => ({
   turn: `${name}_swept`,
-  /** Ids before it were looked at when they were old enough. */
+  /** Sweeps have covered all ids before this instant. */
   sweptTo: `${name}_swept_to`,
   lookedThrough: `${name}_looked_through`,
 });

@@ -83,7 +83,7 @@ test('a sweep lists what has become old enough since the last one, and no more',
   expect(await sweepAt(120)).toBe(2);
   expect(await since(before)).toEqual({ new: 3, all: 0, lists: 2 });
   expect(await stored()).toEqual([...old.slice(1), ...fresh.slice(0, 1), ...young].sort());
-  // Nothing has become old since.
+  // No object has become old enough since.
   const between = await counts();
   expect(await sweepAt(120)).toBe(0);
   expect(await since(between)).toEqual({ new: 0, all: 0, lists: 2 });
@@ -92,7 +92,7 @@ test('a sweep lists what has become old enough since the last one, and no more',
   expect(await since(after)).toEqual({ new: 1, all: 0, lists: 2 });
 });
 
-test('what came late, and keys of other forms, are removed by the next look through all', async () => {
+test('the next full scan removes late objects and keys of other forms', async () => {
   const known = await putAll([keyAt(-10 * HOUR), `${prefix}of-another-form`]);
   await own(known);
   await sweepAt(61);
@@ -112,7 +112,7 @@ test('nothing younger than the age is removed, however old its key is', async ()
   expect(await sweepAll(sweepFrom(61))).toBe(3);
 });
 
-test('an object whose upload took long is removed when it is old enough, without a look through all', async () => {
+test('an object with a long upload is removed when it is old enough, without a full scan', async () => {
   await sweepAt(-120);
   await putAll([keyAt(-70 * MINUTE)]);
   const uploadTook = { store: dated(20), uploadMs: 55 * MINUTE };
@@ -122,7 +122,7 @@ test('an object whose upload took long is removed when it is old enough, without
   expect(await since(before)).toMatchObject({ all: 0 });
 });
 
-test.each(['fails', 'is stopped'])('a look through all that %s is gone on with where it was', async (how) => {
+test.each(['fails', 'is stopped'])('a full scan that %s continues where it was', async (how) => {
   const keys = Array.from({ length: 1_200 }, (_, n) => keyAt(-10 * HOUR + n * 1_000));
   const left = new Set(keys);
   const listed = (failsAt?: string): Sweep['store'] => ({
@@ -149,7 +149,7 @@ test.each(['fails', 'is stopped'])('a look through all that %s is gone on with w
   };
   const cutShort = sweepAt(61, { store: listed(keys[700]), findUnused }, stop.signal);
   await (how === 'fails' ? expect(cutShort).rejects.toThrow('the store went away') : cutShort);
-  // One page of 500 was done, and its last object is looked at again.
+  // One page of 500 was done, and its last object is checked again.
   await own(keys.filter((_, n) => n % 10 > 0));
   expect(await sweepAt(61, { store: listed() })).toBe(70);
   expect(left.size).toBe(1_130);
@@ -199,7 +199,7 @@ test('of replicas that sweep at the same time one does, and it keeps its turn wh
   expect(await sweep()).toBeUndefined();
 });
 
-/** A key whose id was made so long after now. */
+/** A key with an id created `ms` from now. */
 const keyAt = (ms: number) =>
   ownPrefix + firstIdAt(new Date(Date.now() + ms)).slice(0, -12) + randomBytes(6).toString('hex');
 
@@ -210,7 +210,7 @@ async function putAll(keys: string[]): Promise<string[]> {
 
 const own = (keys: string[]) => database.db('owners').insert(keys.map((key) => ({ key })));
 
-/** A sweep as seen so many minutes from now; objects are removed when they are an hour old. */
+/** A sweep whose clock is `minutes` ahead; objects are removed when they are an hour old. */
 function sweepFrom(minutes: number): Sweep {
   const db = createDb({ url: database.url, applicationName: 'sweep', clockOffset: `${minutes} minutes` });
   clocks.push(db);
@@ -235,14 +235,14 @@ function sweepFrom(minutes: number): Sweep {
 const sweepAt = (minutes: number, changed: Partial<Sweep> = {}, signal?: AbortSignal) =>
   sweepInTurn({ ...sweepFrom(minutes), ...changed }, { everyMs: 0, signal });
 
-/** As if everything had been looked at long ago. */
+/** Makes the next full scan due. */
 const lookThroughAllAgain = () =>
   database
     .db('audit_marks')
     .where({ kind: `${prefix.slice(0, -1)}_looked_through` })
     .update({ mark: new Date(0) });
 
-/** The store, with objects that became whole so many minutes ago. */
+/** The store, with objects that were completed `minutesAgo`. */
 function dated(minutesAgo: number): Sweep['store'] {
   async function* list(below: string, after?: string): AsyncGenerator<StoredObject> {
     for await (const object of store.list(below, after))
@@ -256,7 +256,7 @@ const stored = async () => (await s3.objects()).filter((name) => name.startsWith
 interface Counts {
   new: number;
   all: number;
-  /** One of them for the marks of owners. */
+  /** Calls to list objects; one of them reads the owner marks. */
   lists: number;
 }
 

@@ -13,7 +13,7 @@ export const sweepFaults: DeliberateFault[] = [
     replace: 'swept',
     caughtBy: {
       file: tests,
-      test: 'an object whose upload took long is removed when it is old enough, without a look through all',
+      test: 'an object with a long upload is removed when it is old enough, without a full scan',
     },
   },
   {
@@ -37,7 +37,7 @@ export const sweepFaults: DeliberateFault[] = [
     replace: 'if (after === undefined || after !== undefined) return;',
     caughtBy: {
       file: tests,
-      test: 'what came late, and keys of other forms, are removed by the next look through all',
+      test: 'the next full scan removes late objects and keys of other forms',
     },
   },
   {

@@ -9,8 +9,8 @@ import { isTimeout } from '@vision/shared/upstream/error-type';
 import type { CallOutcome } from '@vision/shared/upstream/error-type';
 
 /**
- * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
- * left and an unknown name say nothing about it.
+ * 4xx and refusals for lack of capacity (503 with the reason `saturated`) are responses of a healthy backend; a client
+ * that disconnected and an unknown name say nothing about it.
  */
 export function classifyReply(settled: Settled<CallReply>): Verdict {
   if ('error' in settled) {
@@ -25,18 +25,18 @@ export function classifyReply(settled: Settled<CallReply>): Verdict {
 }
 
 /**
- * After any other answer than its capacity, and after a failure at once, a create goes on to its submission, and that
- * counts. A create without an answer in time ends there.
+ * After an immediate failure or an unexpected response, a create request continues to its submission, whose outcome
+ * counts. After a timeout the create request ends, so the timeout counts as a fault.
  */
 export const classifyCapacity = (settled: Settled<CallReply>): Verdict =>
   'error' in settled && isTimeout(outcomeOf(settled.error)) ? 'fault' : 'neutral';
 
-/** A refusal for lack of room in the words of spans and metrics. */
+/** The outcome in spans and metrics of a refusal for lack of capacity. */
 export function wordFor({ status, body }: CallReply): CallOutcome | undefined {
   return status === 503 && refusal.safeParse(body).data?.reason === 'saturated' ? 'saturated' : undefined;
 }
 
-/** Turns a missing answer into the caller's error; after an abort it throws the reason of `signal`. */
+/** Turns a missing response into the caller's error; after an abort it throws the reason of `signal`. */
 export async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSignal): Promise<CallReply> {
   try {
     return await reply;
@@ -46,13 +46,13 @@ export async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSig
   }
 }
 
-/** The caller's error for a call without an answer. */
+/** The caller's error for a call without a response. */
 export function asUnavailableError(error: CallError): AppError {
   if (error.reason === 'name_unknown') return fail.sysUnavailable('inference_name_unknown', error);
   return fail.upstreamDown('inference_unreachable', error);
 }
 
-/** @throws AppError OP-TASK-UPSTREAM-DOWN for an answer of another form or status. */
+/** @throws AppError OP-TASK-UPSTREAM-DOWN for a response of another form or status. */
 export function expectBody<T>(schema: z.ZodType<T>, reply: CallReply): T {
   const body = reply.status < 300 ? bodyAs(schema, reply) : undefined;
   if (body === undefined) throw fail.upstreamDown('inference_answer_unexpected', new Error(`status ${reply.status}`));

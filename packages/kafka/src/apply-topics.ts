@@ -5,16 +5,16 @@ import type { KafkaClient } from './kafka.ts';
 import type { WantedTopic } from './topics-config.ts';
 
 export interface TopicReport {
-  /** What was done, or would be done with `check`; one sentence each. */
+  /** Changes that were made, or would be made with `check`; one sentence each. */
   changes: string[];
-  /** What is not as it is wanted and cannot be mended from here; one sentence each. */
+  /** Deviations from the declaration that cannot be fixed here; one sentence each. */
   differences: string[];
 }
 
 /**
- * Creates topics and changes those that differ: more partitions, other retention, another number of replicas in sync.
+ * Creates topics and changes those that differ: more partitions, other retention, another minimum of in-sync replicas.
  * Never removes or shrinks anything. Undeclared properties stay as they are, the number of partitions included.
- * Doing it again changes nothing.
+ * Idempotent.
  */
 export async function applyTopics(
   client: KafkaClient,
@@ -65,13 +65,13 @@ async function describe(admin: Admin, name: string): Promise<ITopicMetadata | un
 
 async function create(admin: Admin, topic: WantedTopic): Promise<void> {
   await admin.createTopics({
-    // The library takes a broker that does not know the new topic yet for a failure.
+    // The library treats a broker that does not know the new topic yet as a failure.
     waitForLeaders: false,
     topics: [
       {
         topic: topic.name,
         numPartitions: topic.partitions,
-        // The broker's own when nothing is declared.
+        // -1 selects the broker's default.
         replicationFactor: topic.replicationFactor ?? -1,
         configEntries: Object.entries(configOf(topic)).map(([name, value]) => ({ name, value })),
       },
@@ -80,7 +80,7 @@ async function create(admin: Admin, topic: WantedTopic): Promise<void> {
   await waitUntilKnown(admin, topic.name);
 }
 
-/** Until the broker that answers knows the topic and who leads its partitions; for a minute. */
+/** Waits for up to a minute until the responding broker knows the topic and the leaders of its partitions. */
 async function waitUntilKnown(admin: Admin, name: string): Promise<void> {
   await retryUntil(() => admin.fetchTopicMetadata({ topics: [name] }), {
     signal: new AbortController().signal,
@@ -132,7 +132,7 @@ async function applyConfig({ admin, check, report }: Run, topic: WantedTopic): P
   if (differing.length === 0) return;
   for (const [name, value] of differing) report.changes.push(`${topic.name} gets ${name}=${value}`);
   if (check) return;
-  // The library knows only the request that replaces all settings of a topic, so those of others go along.
+  // The library supports only the request that replaces all settings of a topic, so it also sends undeclared ones.
   const own = entries.filter(({ configSource }) => (configSource as number) === SET_ON_TOPIC);
   const all = {
     ...Object.fromEntries(own.map((entry) => [entry.configName, entry.configValue])),
@@ -150,7 +150,7 @@ async function applyConfig({ admin, check, report }: Run, topic: WantedTopic): P
   });
 }
 
-/** The source of a setting that stands on the topic itself, in the protocol. */
+/** Protocol value for the source of a setting that is set on the topic itself. */
 const SET_ON_TOPIC = 1;
 
 const MESSAGE_BYTES = 'max.message.bytes';

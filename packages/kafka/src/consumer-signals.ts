@@ -17,7 +17,7 @@ export function consumerSignals(groupId: string) {
   const joins = createCounter(consumerMetrics.joins, group);
   const partitions = watchPartitions(group);
   return {
-    /** `type` is one that the consumer knows, or a word for all others: records are written by others. */
+    /** `type` is one that the consumer knows, or one fixed word for all others: records come from other processes. */
     settled: (type: string, outcome: Outcome, time?: Date) => {
       events.add(1, { type, outcome });
       if (outcome === 'dead-lettered') deadLetters.add(1);
@@ -31,7 +31,7 @@ export function consumerSignals(groupId: string) {
     },
     /** The position in the database was behind this consumer. */
     rewound: () => rewinds.add(1),
-    /** Records were removed unread, the topic was made anew, or an election has lost records. */
+    /** Records were removed unread, the topic was recreated, or an election lost records. */
     gap: (reason: 'removed' | 'log_restarted' | 'truncated') => gaps.add(1, { reason }),
     joined: (assignment: Assignment) => {
       joins.add(1);
@@ -44,7 +44,7 @@ export function consumerSignals(groupId: string) {
 
 export type ConsumerSignals = ReturnType<typeof consumerSignals>;
 
-/** Shows the partitions that this member holds, and no others: those that it gave up are another's to tell of. */
+/** Reports only the partitions that this member holds: other members report the ones it has lost. */
 function watchPartitions(group: { group: string }) {
   let held: Assignment = {};
   const lags = new Map<string, Map<number, number>>();

@@ -31,9 +31,9 @@ export interface DeadLetterDeps {
 }
 
 /**
- * Copies a record, headers and all, to `<topic>.dlq` with the reason in `dlq_…` headers. Resolves once it is safe
- * there, and tries for as long as that takes: a record is never passed over. A copy that the broker refuses
- * as too large is put aside without its value, so that it does not stop its partition.
+ * Copies a record with its headers to `<topic>.dlq`, with the reason in `dlq_…` headers. Retries until the copy is
+ * safe there: a record is never skipped. If the broker refuses a copy as too large, the dead letter omits the value, so
+ * that the record does not block its partition.
  */
 export async function putAside(deps: DeadLetterDeps, delivery: FailedDelivery, why: DeadLetterReason): Promise<void> {
   const { topic, partition, groupId, message } = delivery;
@@ -83,7 +83,7 @@ function reasonHeaders({ topic, partition, groupId, message }: FailedDelivery, {
 /** Keys and headers are a few hundred bytes; larger ones are left out with the value. */
 const MAX_KEPT_BYTES = 65_536;
 
-/** The facts about a record that is too large to be copied: where it stands in its topic, its size and its digest. */
+/** The facts about a record that is too large to be copied: its position in the topic, its size and its digest. */
 function withoutValue(delivery: FailedDelivery, { reason, detail }: DeadLetterReason): Copy {
   const { key, headers = {}, value } = delivery.message;
   const bytes = value?.length ?? 0;

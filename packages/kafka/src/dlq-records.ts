@@ -18,10 +18,10 @@ interface ReadOptions {
   idleMs: number;
 }
 
-/** Longest time without a record; a read as a whole takes as long as it takes. */
+/** Longest time without a record; the whole read has no limit. */
 export const IDLE_MS = 30_000;
 
-/** Reads every record of some parts, in a consumer group of its own; `enough` ends the part of that record. */
+/** Reads every record of some ranges, in a consumer group of its own; `enough` ends the range of that record. */
 export async function readRanges(
   client: KafkaClient,
   { groupId, topic, ranges, commit, idleMs }: ReadOptions,
@@ -58,7 +58,7 @@ export async function readRanges(
   }
 }
 
-/** Asks the broker something, on a connection for just that. */
+/** Runs admin requests on a connection of their own. */
 export async function withAdmin<T>({ kafka }: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   await admin.connect();
@@ -69,7 +69,7 @@ export async function withAdmin<T>({ kafka }: KafkaClient, work: (admin: Admin) 
   }
 }
 
-/** What a partition holds. */
+/** Offsets that a partition holds. */
 export interface Bounds {
   partition: number;
   low: number;
@@ -77,13 +77,13 @@ export interface Bounds {
   high: number;
 }
 
-/** What each partition of a topic holds; the name with prefix. */
+/** Offsets that each partition of a topic holds; the name with prefix. */
 export async function boundsOf(admin: Admin, topic: string): Promise<Bounds[]> {
   const offsets = await admin.fetchTopicOffsets(topic);
   return offsets.map(({ partition, low, high }) => ({ partition, low: Number(low), high: Number(high) }));
 }
 
-/** The parts of all partitions, each from where `start` says to its end. */
+/** The ranges of all partitions, each from `start` to its end. */
 export async function rangesOf(admin: Admin, topic: string, start: (bounds: Bounds) => number): Promise<Range[]> {
   const all = await boundsOf(admin, topic);
   return all.map((bounds) => ({ partition: bounds.partition, from: start(bounds), to: bounds.high }));

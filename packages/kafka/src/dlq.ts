@@ -54,21 +54,21 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
 export interface WholeDeadLetter extends DeadLetter {
   /** Its original position. */
   from: { partition: string | undefined; offset: string | undefined };
-  /** Those of its publisher. */
+  /** Headers of its publisher. */
   headers: Record<string, string>;
   payload: Buffer;
-  /** What the payload had when it was too large to be kept. */
+  /** Size of a payload that was too large to be kept. */
   omittedBytes: number | undefined;
-  /** SHA-256 of it then. */
+  /** SHA-256 of that payload. */
   digest: string | undefined;
 }
 
-/** Records that are looked at for the id of an event, in each partition: the newest. */
+/** Number of newest records in each partition that are searched for the id of an event. */
 const LOOKED_AT = 10_000;
 
 /**
  * One dead letter of a topic: `newest`, an offset, `partition-offset`, or the id of an event. Undefined when there is
- * none like that. Reads only.
+ * none. Reads only.
  */
 export async function findDeadLetter(
   client: KafkaClient,
@@ -87,7 +87,7 @@ export async function findDeadLetter(
     await readRanges(client, { groupId, topic: dlq, ranges, commit: false, idleMs: IDLE_MS }, async (at, message) => {
       const letter = toWhole(at, message);
       const isIt = offset !== undefined || wanted === 'newest' || letter.eventId === wanted;
-      // Of several partitions the newest of all; of several records with one id the last.
+      // Picks the newest across partitions, and the last of several records with one id.
       if (isIt && (letter.at ?? '') >= (found?.at ?? '')) found = letter;
       return undefined;
     });
@@ -105,10 +105,10 @@ function rangeFor({ partition, low, high }: Bounds, wanted: string, offset: stri
 }
 
 /**
- * Publishes the dead letters that were not replayed yet to their topic again, in order; returns how many. Every
- * consumer group of the topic sees them, which is harmless because handlers are repeatable. Progress is kept in a
- * consumer group, so a second call goes on after the first; a crash in between repeats some. A record whose value was
- * left out, or that its topic takes no longer, is passed over with a line in the log.
+ * Publishes dead letters that were not replayed yet to their topic again, in order; returns their number. Every
+ * consumer group of the topic receives them, which is harmless because handlers are idempotent. A consumer group stores
+ * the progress, so a second call continues after the first; a crash in between repeats some. A record whose value was
+ * omitted, or that its topic no longer accepts, is skipped with a log line.
  */
 export async function replayDlq(
   client: KafkaClient,
@@ -157,7 +157,7 @@ async function publishAgain(
 
 export interface ReplayOptions {
   limit?: number;
-  /** Longest time without a record; a replay as a whole takes as long as it takes. */
+  /** Longest time without a record; the whole replay has no limit. */
   idleMs: number;
 }
 

@@ -18,13 +18,13 @@ import type { Outcome, SettledEvent } from './outcome.ts';
 import { createSupervisor } from './supervise.ts';
 
 export interface EventConsumer {
-  /** Joins the group and keeps trying while Kafka is away; returns at once. */
+  /** Joins the group and keeps trying while Kafka is unavailable; returns at once. */
   start: () => void;
-  /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
+  /** Resolves when the group has assigned partitions for the first time; a start need not wait for it. */
   joined: Promise<void>;
   /** For the liveness check; no outage makes it false. */
   isAlive: () => boolean;
-  /** Lets the delivery under way finish (or leaves it uncommitted when it waits for a store), then leaves the group. */
+  /** Lets the current delivery finish (or leaves it uncommitted when it waits for a store), then leaves the group. */
   stop: (timeoutMs?: number) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface EventConsumerOptions {
   features?: readonly string[] | undefined;
   onFatal: (error: Error) => void;
   rebuilds?: boolean | undefined;
-  /** How often the positions of partitions at rest are compared with their rows. */
+  /** Interval between comparisons of idle partitions' positions with their rows. */
   compareMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ConsumerTools {
   /** For dead letters. */
   producer: EventProducer;
   signals: ConsumerSignals;
-  /** To be called for each event that is done with. */
+  /** To be called for each settled event. */
   settled: (eventId: string, outcome: Outcome) => void;
   /** Aborted when the consumer stops. */
   signal: AbortSignal;
@@ -59,7 +59,7 @@ export interface ConsumerTools {
     parts: readonly Records[],
     work: (transaction: EffectTransaction) => Promise<void>,
   ) => Promise<boolean>;
-  /** To be called when something was settled. */
+  /** To be called when any event was settled. */
   progressed: () => void;
 }
 
@@ -91,7 +91,7 @@ export function createEventConsumer(
     features,
     signals,
     cursors,
-    // Partitions without a row get theirs at once: whatever is backed up from now on holds it.
+    // Partitions without a row get theirs at once, so that every later backup contains it.
     onAssigned: () => comparer.wake(),
     onFatal,
     run,

@@ -8,9 +8,9 @@ import type { ReceivedEvent } from './subscription.ts';
 export interface Part {
   records: Records;
   events: ReceivedEvent<unknown>[];
-  /** What it counts for in a transaction; see `chunkSize` of the consumer. */
+  /** Its weight in a transaction; see `chunkSize` of the consumer. */
   load: number;
-  /** Its partition had more records when it was fetched: it is a backlog, which gains nothing from a wait. */
+  /** Its partition had more records when it was fetched: waiting would gain nothing. */
   isBehind?: boolean;
   heartbeat: () => Promise<void>;
 }
@@ -19,23 +19,23 @@ export interface Part {
 export type Applied = 'passed' | 'singly' | 'sought';
 
 export interface GatherOptions {
-  /** What parts of one transaction count for at most; a part that is more by itself has one of its own. */
+  /** Maximum load of one transaction; a part with a higher load gets its own. */
   most: number;
-  /** Transactions at once. */
+  /** Maximum number of concurrent transactions. */
   concurrency: number;
-  /** Handles parts of several partitions in one transaction. False when nothing came of it: each has to go alone. */
+  /** Handles parts of several partitions in one transaction. False when it failed: each part is then handled alone. */
   passTogether: (parts: readonly Part[]) => Promise<boolean>;
   signal: AbortSignal;
 }
 
 export interface Gatherer {
-  /** Handles a part with others that come within moments, or by `alone` when there are none or they fail together. */
+  /** Handles a part with others that arrive within `LINGER_MS`, or by `alone` when there are none or they fail. */
   pass: (part: Part, alone: () => Promise<Applied>) => Promise<Applied>;
 }
 
 /**
- * How long a part waits for others. Frames that come evenly leave a few in each partition, and a transaction for each
- * of them costs more than all else that is done with them.
+ * Time that a part waits for others. Frames that arrive evenly leave a few records in each partition, and a separate
+ * transaction for each part costs more than all other work on it.
  */
 const LINGER_MS = 100;
 
@@ -45,7 +45,7 @@ interface Waiting {
   done: PromiseWithResolvers<Applied>;
 }
 
-/** Puts what several partitions have at the same time into transactions that are large enough to be worth it. */
+/** Combines parts of several partitions into larger transactions. */
 export function createGatherer(options: GatherOptions): Gatherer {
   const { most, concurrency } = options;
   const slots = createGate({ concurrency });
@@ -83,7 +83,7 @@ function inGroups(waiting: readonly Waiting[], most: number): Waiting[][] {
   return groups;
 }
 
-/** Never rejects: each part is told of its own end. */
+/** Never rejects: `done` of each part receives its own outcome. */
 async function passGroup({ passTogether, signal }: GatherOptions, slots: Gate, group: Waiting[]): Promise<void> {
   const inSlot = <T>(work: () => Promise<T>) => slots.run(() => (signal.aborted ? Promise.reject(stopping()) : work()));
   const isPassed =
@@ -95,11 +95,11 @@ async function passGroup({ passTogether, signal }: GatherOptions, slots: Gate, g
 }
 
 export interface Room {
-  /** Does the work when there is room for its load, in the order of the calls. */
+  /** Runs the work when there is capacity for its load, in the order of the calls. */
   run: <T>(load: number, work: () => Promise<T>) => Promise<T>;
 }
 
-/** Bounds what is held decoded at once. What is more by itself has the room alone. */
+/** Bounds the load that is decoded at the same time. Work above the limit runs alone. */
 export function createRoom(most: number): Room {
   const line: { load: number; enter: () => void }[] = [];
   let taken = 0;

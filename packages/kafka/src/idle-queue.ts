@@ -1,10 +1,10 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /**
- * Lets the connections of kafkajs rest. Version 2.2.4 looks again for requests that wait for their turn after every
- * answer, with a delay that is negative unless the broker throttles: Node makes that 1 ms, so every connection wakes
- * its process a thousand times a second, for ever. Only requests that do wait are a reason to look again. Importing
- * this is enough.
+ * Stops kafkajs from polling on idle connections. After every response, version 2.2.4 schedules a check for pending
+ * requests, with a delay that is negative unless the broker throttles. Node makes that 1 ms, so every connection wakes
+ * its process a thousand times a second without end. This patch schedules the check only while requests are pending.
+ * Importing this file applies it.
  */
 const { prototype } = RequestQueue;
 const scheduleCheck = prototype.scheduleCheckPendingRequests;

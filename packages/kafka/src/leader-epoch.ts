@@ -12,19 +12,19 @@ export function epochsOf(first: KafkaMessage, last = first): Epochs | undefined 
   return of === undefined || to === undefined ? undefined : { first: of, last: to };
 }
 
-/** The library hands over what the batch of a record says, and does not declare it. */
+/** The library passes on the batch context of a record without declaring it in its types. */
 function epochOf(message: KafkaMessage & { batchContext?: { partitionLeaderEpoch?: number } }): number | undefined {
   return message.batchContext?.partitionLeaderEpoch;
 }
 
-/** A way back to a record of the log that was read. */
+/** A search backwards for a record of the log that was read. */
 export interface Search {
-  /** How far before the row the last step led. */
+  /** Distance of the last step from the row. */
   steps: bigint;
   found?: LostLog | undefined;
 }
 
-/** An election lost the records below the row, or the topic was made anew; either has grown past the row since. */
+/** An election lost the records below the row, or the topic was recreated; the log has grown past the row since. */
 export type LostLog = 'truncated' | 'log_restarted';
 
 /** A row, the epoch of the record before it, and the records at hand. */
@@ -33,7 +33,7 @@ export interface Situation {
   rowEpoch: number | undefined;
   from: bigint;
   epochs: Epochs | undefined;
-  /** Nothing that can be read stands between `from` and the row. */
+  /** There are no readable records between `from` and the row. */
   isBlank: boolean;
   /** The oldest offset that the partition still has. */
   low: bigint;
@@ -46,9 +46,9 @@ export interface Verdict {
 }
 
 /**
- * Whether the log below a row is still the one that was read; where it is not, no one has read its records there. The
- * record before the row tells: in the same log it has the epoch of the row. Otherwise the way back goes on, twice as
- * far each time, to a record that is as old.
+ * Whether the log below a row is still the one that was read; if not, its records there are unread. In the same log,
+ * the record before the row has the epoch of the row. Otherwise the search goes back, twice as far each time, to a
+ * record that is as old.
  */
 export function compareEpochs(situation: Situation, search: Search | undefined): Verdict {
   const { row, rowEpoch, from, epochs, isBlank, low } = situation;

@@ -2,19 +2,19 @@ import type { Search } from './leader-epoch.ts';
 import { positionKey } from './positions.ts';
 import type { KnownRow, Partition } from './positions.ts';
 
-/** How far a member of a group has come in one of its partitions since the group gave it to it. */
+/** Progress of a group member in one partition since its assignment. */
 export interface PartitionCursor extends KnownRow, Partition {
-  /** Where it began. */
+  /** First offset of this assignment. */
   beganAt: bigint;
-  /** Where it goes on: behind the last record whose effects are committed. */
+  /** Next offset: after the last record whose effects are committed. */
   leftOff: bigint;
   /** Offsets before this one held no record of ours (ends of transactions), beyond `leftOff`. */
   emptyUpTo: bigint;
-  /** Where it was sent last, until something was handled. */
+  /** Offset of the last seek, until a record is handled. */
   soughtTo?: bigint;
-  /** The way back to where the log is the one that was read. */
+  /** Search backwards for the part of the log that was read. */
   search?: Search;
-  /** A row before which the log was compared. */
+  /** A row below which the log has been compared. */
   trusted?: bigint;
   /** Records before it were handled once, and the database lost their effects: they are read again. */
   rereadUpTo?: bigint;
@@ -22,7 +22,7 @@ export interface PartitionCursor extends KnownRow, Partition {
   holeUpTo?: bigint;
   /** Its records are being handled: no other code moves it meanwhile. */
   isBusy: boolean;
-  /** It was sent elsewhere while a batch was at hand, so the rest of that batch counts no more. */
+  /** A seek happened during a batch, so the rest of that batch is ignored. */
   isStale: boolean;
 }
 
@@ -43,17 +43,17 @@ export interface PartitionCursors {
   at: (partition: Partition) => PartitionCursor;
   /** Undefined when the group took the partition away meanwhile. */
   find: (partition: Partition) => PartitionCursor | undefined;
-  /** The group gave out its partitions anew: what was known counts no more. */
+  /** The group reassigned its partitions: earlier cursors are discarded. */
   assigned: (assignment: Assignment) => void;
   all: () => Map<string, PartitionCursor>;
   /** Partitions whose beginning is not known yet. */
   unknown: () => Partition[];
-  /** Where the group goes on in a partition, if it ever committed; counts while nothing was read from it. */
+  /** Sets the committed offset of a partition, if any; used only until records are read from it. */
   learn: (partition: Partition, committed: bigint) => void;
 }
 
 /**
- * The memory of one member of a group. `expectsRows`: a partition without a row is one whose row was lost, until the
+ * The cursors of one group member. `expectsRows`: a partition without a row counts as one whose row was lost, until the
  * opposite is known.
  */
 export function createPartitionCursors({ expectsRows = false }: { expectsRows?: boolean } = {}): PartitionCursors {
@@ -91,7 +91,7 @@ export function createPartitionCursors({ expectsRows = false }: { expectsRows?: 
     unknown: () => unknown,
     learn: (partition, committed) => {
       const key = positionKey(partition);
-      // The group may have given it to somebody else meanwhile.
+      // The group may have given it to another member meanwhile.
       if (!unknown.some((one) => positionKey(one) === key)) return;
       unknown = unknown.filter((one) => positionKey(one) !== key);
       if (!cursors.has(key) && committed >= 0n) cursors.set(key, newCursor(partition, committed));
@@ -111,7 +111,7 @@ export function passTo(cursor: PartitionCursor, next: bigint): void {
   if (accepted && (accepted.how === 'log_restarted' || next >= accepted.row)) delete cursor.accepted;
 }
 
-/** The member goes back, or asks once more for offsets that were missing. */
+/** Seeks: the member goes back, or fetches missing offsets once more. */
 export function sendTo(cursor: PartitionCursor, offset: bigint): void {
   cursor.leftOff = offset;
   cursor.emptyUpTo = offset;

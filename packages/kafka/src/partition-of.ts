@@ -7,9 +7,9 @@ const ASK_MS = 30_000;
 const choose = Partitioners.DefaultPartitioner();
 
 /**
- * The partition that a key chooses among those that the topic has now: murmur2 of the key, as every producer of ours
- * and the Java client choose.
- * @throws AppError of kind `unavailable` while Kafka is away.
+ * The partition of a key among those that the topic has now: murmur2 of the key, as in all our producers and the Java
+ * client.
+ * @throws AppError of kind `unavailable` while Kafka is unavailable.
  */
 export async function partitionOf({ kafka, nameOf }: KafkaClient, topic: string, key: string): Promise<number> {
   const name = nameOf(topic);

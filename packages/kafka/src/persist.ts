@@ -6,31 +6,31 @@ import { asUnavailable, isStoreFault } from '@vision/shared/unavailable';
 import { AppError } from '@vision/contracts/errors';
 
 export interface PersistOptions {
-  /** Tries of work that fails by itself, for no outage and no fault of a store. */
+  /** Attempts for work that fails for other reasons than an outage or a fault of a store. */
   maxAttempts: number;
-  /** Work that a store takes too long for is given up at once: the caller does it in smaller parts. */
+  /** Work that times out in a store is not retried: the caller splits it into smaller parts. */
   canSplit?: boolean;
   /** Keeps the membership in the group while the work or a pause takes long. Throws when the group rebalances. */
   heartbeat: () => Promise<void>;
   signal: AbortSignal;
-  /** Told before each pause. */
+  /** Called before each pause. */
   onRetry: (error: unknown, retry: Retry) => void;
 }
 
 export interface Retry {
-  /** Number of the next try. */
+  /** Number of the next attempt. */
   attempt: number;
-  /** How many failures in a row were an outage, this one included; 0 when it was none. */
+  /** Number of consecutive outages, this one included; 0 when it was none. */
   outages: number;
-  /** The same of faults of a store: a statement that takes too long, a missing grant. */
+  /** The same for faults of a store: a statement that takes too long, a missing grant. */
   storeFaults: number;
 }
 
 /**
- * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats. So
- * are faults of a store, which an operator has to remove: no event is put aside for them. Other failures are repeated
- * up to `maxAttempts`.
- * @returns undefined when done, the failure when the tries are used up or the work has to be split.
+ * Retries the work until it succeeds. During an outage it waits in place, with heartbeats, without limit; also during
+ * a fault of a store, which an operator has to fix: neither makes an event a dead letter. Other failures are retried up
+ * to `maxAttempts`.
+ * @returns undefined when done, the failure when the attempts are used up or the work has to be split.
  * @throws KafkaJSError when the process stops or the group rebalances meanwhile: the offset stays where it is.
  */
 export async function persist(
@@ -73,7 +73,7 @@ function causeOf(error: unknown): 'outage' | 'store' | 'work' {
 /** For an event that is neither handled nor a dead letter. */
 export const HELD_UP = 'an event holds up its partition';
 
-/** Whether a line about a fault of a store is due: at the first one, and every ten minutes or so. */
+/** Whether a log line about a fault of a store is due: at the first one, and about every ten minutes. */
 export const isLineDue = ({ storeFaults }: Retry): boolean => storeFaults % FAULTS_A_LINE === 1;
 
 // A statement takes five seconds until it fails, the pause after it about as long.
@@ -89,10 +89,10 @@ export function stopping(): Error {
 }
 
 const HEARTBEAT_MS = 3_000;
-// A handler that hangs for ever must lose its partitions; otherwise the group looks healthy while nothing is handled.
+// A handler that hangs must lose its partitions; otherwise the group looks healthy while no event is handled.
 const HANDLER_LIMIT_MS = 120_000;
 
-/** Keeps the membership in the group during one piece of work, though not of one that hangs. */
+/** Keeps the group membership during one piece of work, but not while it hangs. */
 export async function withHeartbeats<T>(
   { heartbeat }: Pick<PersistOptions, 'heartbeat'>,
   work: () => Promise<T>,

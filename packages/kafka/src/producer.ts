@@ -26,20 +26,20 @@ export interface RawMessage extends Message {
 
 export interface EventProducer {
   /**
-   * Resolves when the broker has acknowledged the partition of every event: each replica in sync has it. Events of one
-   * key arrive in the order of the list. Each gets a span of its own in the active trace. Rejected means unknown: some
-   * may have arrived, so publish all of them again.
-   * @throws AppError of kind `unavailable` while Kafka is away.
+   * Resolves when the broker has acknowledged the partition of every event: each in-sync replica has it. Events of one
+   * key arrive in the order of the list. Each gets its own span in the active trace. After a rejection the outcome is
+   * unknown: some events may have arrived, so publish all of them again.
+   * @throws AppError of kind `unavailable` while Kafka is unavailable.
    */
   publish: (events: OutgoingEvent[]) => Promise<void>;
-  /** As `publish`, but every event goes out in the trace it brings along. */
+  /** As `publish`, but every event is published in its own trace. */
   publishTraced: (events: TracedEvent[]) => Promise<void>;
   /** As `publish` for many small events of one source (frames): one span for the whole batch. */
   publishBatch: (events: OutgoingEvent[]) => Promise<void>;
   /**
-   * The partition that the key chooses among those that the topic has now. Who keeps it and names it in every event
-   * of the key keeps their order when partitions are added.
-   * @throws AppError of kind `unavailable` while Kafka is away.
+   * The partition of a key among those that the topic has now. A caller that stores it and sets it in every event of
+   * the key preserves their order when partitions are added.
+   * @throws AppError of kind `unavailable` while Kafka is unavailable.
    */
   partitionOf: (topic: string, key: string) => Promise<number>;
   /** Passes records on as they are, headers included; topic names are prefixed. */
@@ -48,9 +48,9 @@ export interface EventProducer {
 }
 
 /**
- * A producer that connects with the first event, so a service starts while Kafka is away. `acks=all`, one
- * request in flight: order is kept without the idempotent producer, whose sequence errors never heal; repeats
- * are the consumers' task.
+ * A producer that connects with the first event, so a service starts while Kafka is unavailable. `acks=all` and one
+ * request in flight preserve the order without the idempotent producer, whose sequence errors never heal; consumers
+ * handle repeats.
  */
 export function createProducer(client: KafkaClient): EventProducer {
   const send = createSender(client);
@@ -84,9 +84,9 @@ export function createProducer(client: KafkaClient): EventProducer {
   };
 }
 
-/** Of the broker, for replicas in sync; the client waits a little longer for its answer. */
+/** Time limit of the broker for in-sync replicas; the client waits slightly longer for the response. */
 const SEND_MS = 8_000;
-/** Keys choose among partitions that were added after at most so long. */
+/** Maximum delay until keys are distributed over added partitions. */
 const METADATA_MS = 30_000;
 
 interface Sender {
@@ -101,7 +101,7 @@ function createSender({ kafka, compression, nameOf }: KafkaClient): Sender {
     maxInFlightRequests: 1,
     metadataMaxAge: METADATA_MS,
     createPartitioner: acknowledgement.createPartitioner,
-    // Callers repeat for ever where it matters. Few retries here keep stops short and leases alive.
+    // Callers retry without limit where it matters. Few retries here keep stops short and leases alive.
     retry: { initialRetryTime: 100, retries: 5, maxRetryTime: 2_000 },
   });
   let connecting: Promise<void> | undefined;
@@ -184,7 +184,7 @@ async function endingSpans(spans: Span[], work: () => Promise<void>): Promise<vo
   }
 }
 
-/** The call itself has no span when a poller makes it, so the span of the event tells what is known of it. */
+/** A call made by a poller has no span, so the span of the event records the failure. */
 function failureOf(error: unknown): Attributes {
   const facts = factsOf(error);
   return {

@@ -15,18 +15,18 @@ import { Displaced, movePosition } from './positions.ts';
 import type { Partition, Position, Span } from './positions.ts';
 
 /**
- * Runs the work in one transaction that also moves the position of the consumer; once for each delivery. What is to
- * happen before or after the transaction stands around the call. A handler without effects need not call it.
+ * Runs the work in one transaction that also moves the position of the consumer; once for each delivery. Work before or
+ * after the transaction stands around the call. A handler without effects need not call it.
  */
 export type EffectTransaction = <T>(work: (tx: Knex.Transaction) => Promise<T>) => Promise<T>;
 
-/** Does what records ask for. `isReread`: some were handled once, and the database has lost the effects. */
+/** Handles records. `isReread`: some were handled before, and the database has lost their effects. */
 export type Work = (transaction: EffectTransaction, attempt: number, isReread: boolean) => Promise<void>;
 
-/** Steers the library; offsets are those to go on with. */
+/** Controls the library; offsets are the next ones to read. */
 export interface ConsumerControl {
   seek: (topic: string, partition: number, offset: bigint) => void;
-  /** @throws KafkaJSError also when this process is no member of the group any more. */
+  /** @throws KafkaJSError also when this process is no longer a member of the group. */
   commit: (topic: string, partition: number, offset: bigint) => Promise<void>;
   /** Commits it soon, with those of other partitions; losing it costs repeats. */
   commitSoon: (topic: string, partition: number, offset: bigint) => void;
@@ -50,8 +50,8 @@ export interface Records extends Partition {
 }
 
 /**
- * `passed`: the effects are committed, and the position with them. `sought`: the consumer was sent elsewhere; what else
- * it was given of this partition is to be dropped.
+ * `passed`: the effects are committed, and the position with them. `sought`: the consumer had to seek; the rest of this
+ * partition's batch is to be dropped.
  */
 export type Passing = 'passed' | 'sought' | { failure: unknown };
 
@@ -96,7 +96,7 @@ async function passBusily(deps: ProgressDeps, records: Records, work: Work, retr
   return 'passed';
 }
 
-/** Does the work once; gives what rolled it back when the row was elsewhere. */
+/** Does the work once; returns the reason of the rollback when the row had another position. */
 async function inPlace(
   deps: ProgressDeps,
   records: Records,
@@ -133,13 +133,13 @@ export async function inOneTransaction(
   if (!state.begun) await transaction(() => Promise.resolve());
 }
 
-// A position that cannot be moved (its table is not made yet) is waited for: no event may be put aside for it.
+// Waits for a position that cannot be moved (its table does not exist yet): it must not make an event a dead letter.
 function asNoFaultOfTheEvent(error: unknown): never {
   if (error instanceof Displaced || asUnavailable(error)) throw error;
   throw fail.sysUnavailable('position_unavailable', error);
 }
 
-/** Offsets are missing before these records: they are asked for once more, then passed over with an alarm. */
+/** Offsets are missing before these records: they are fetched once more, then skipped with an alarm. */
 function inspectHole(deps: ProgressDeps, records: Records, cursor: PartitionCursor): 'sought' | 'known' {
   const { holeUpTo, leftOff: from } = cursor;
   if (holeUpTo === undefined) return 'known';
@@ -166,7 +166,7 @@ async function inspectRow(
     return beginning === from ? beginsAnew(cursor) : rewind(deps, cursor, row, beginning);
   }
   const facts = { ...positionOf(deps, records), from: String(from), row: String(row) };
-  // Only a member of the group goes on: one that lost the partition fails here and joins anew.
+  // Only a member of the group continues: one that lost the partition fails here and rejoins.
   await deps.control.commit(topic, partition, from);
   const { low, end } = await boundsOfLog(deps.kafka, topic, partition);
   if (row > end) {
@@ -198,12 +198,12 @@ function tellLostLog({ kafka, signals }: ProgressDeps, found: LostLog, facts: ob
   kafka.logger.error(facts, found === 'truncated' ? lost : anew);
 }
 
-/** Where a partition is read from whose row is gone. */
+/** Start offset of a partition whose row is missing. */
 export async function beginningOf({ kafka, rebuilds }: ProgressDeps, cursor: PartitionCursor): Promise<bigint> {
   return rebuilds ? (await boundsOfLog(kafka, cursor.topic, cursor.partition)).low : cursor.beganAt;
 }
 
-/** There was no row, and nothing is to be read again. */
+/** Accepts a partition without a row and without records to read again. */
 export function beginsAnew(cursor: PartitionCursor): 'accepted' {
   cursor.hasRow = false;
   return 'accepted';

@@ -17,24 +17,24 @@ export interface RelayOptions {
   logger: Logger;
   /**
    * Longest pause between queries of an empty outbox; code that appends wakes the relay in any process, and the service
-   * looks for it (`dueWork`).
+   * polls for unannounced events (`dueWork`).
    */
   intervalMs: number;
-  /** After a wake it waits so long for more events, so that many that come one by one are published together. */
+  /** Delay after a wake-up, so that events that arrive one by one are published together. */
   gatherMs?: number;
-  /** How long published rows stay, so that they can be published again. */
+  /** Retention time of published rows, which can be published again. */
   keepPublishedMs?: number;
 }
 
 export interface Relay {
   start: () => void;
-  /** Looks at once; call it after a commit that appended events. */
+  /** Polls at once; call it after a commit that appended events. */
   wake: () => void;
   /** Finds events without a notification. */
   dueWork: DueWork;
-  /** Whether this process is the one that publishes. */
+  /** Whether this process publishes, not another one. */
   isActive: () => boolean;
-  /** Resolves after the batch under way is published and marked. */
+  /** Resolves after the current batch is published and marked. */
   stop: () => Promise<void>;
 }
 
@@ -43,9 +43,9 @@ export interface Relay {
  * acknowledgement, then mark.
  *
  * One relay per database is active: the holder of the advisory lock. The others stand by. Rows are read and marked on
- * the very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes
- * the unpublished rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After
- * a fail-over events may be repeated or overtake each other; consumers go by id and version.
+ * the connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every poll takes the
+ * unpublished rows with the lowest ids, so a transaction that commits late with a low id is not skipped. After a
+ * failover events may be repeated or overtake each other; consumers use id and version.
  *
  * A process that appends wakes its own relay; a standby relay notifies the active one through the database. No
  * notification was sent for an event that waited longer (its process died, or runs an older release): for a while
@@ -80,10 +80,10 @@ export function createRelay(options: RelayOptions): Relay {
       if ((rows[0]?.waited_ms ?? 0) > UNANNOUNCED_MS) oftenUntil = performance.now() + OFTEN_FOR_MS;
       await producer.publishTraced(rows.map(toTraced));
       await markPublished(session, rows);
-      // Until the next look, which may be far, they would be shown as waiting.
+      // Otherwise the gauges would show them as waiting until the next poll, which may be long after.
       gauges.set([]);
       if (performance.now() >= nextCleanUp) {
-        // A backlog of old rows is removed step by step, between the looks for new events.
+        // Removes a backlog of old rows in steps, between polls for new events.
         const isMore = (await deletePublished(session, keepPublishedMs)) === REMOVED_AT_ONCE;
         nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
       }
@@ -97,7 +97,7 @@ export function createRelay(options: RelayOptions): Relay {
     wake: wakes.wake,
     dueWork: {
       isDue: EVENTS_WAIT,
-      // The process whose relay publishes asks as well.
+      // Every process runs the query of `isDue`, so the one with the active relay wakes it itself.
       wake: () => {
         if (lead.isHeld()) poller.wake();
       },
@@ -112,7 +112,7 @@ export function createRelay(options: RelayOptions): Relay {
   };
 }
 
-/** One wake for all within `ms`. */
+/** Combines all wake-ups within `ms`. */
 function gather(wake: () => void, ms: number): { wake: () => void; stop: () => void } {
   let gathering: NodeJS.Timeout | undefined;
   const wakeLater = () => {
@@ -172,15 +172,15 @@ async function deletePublished(session: DbSession, keepMs: number): Promise<numb
 /** Rows of one query. */
 const BATCH_SIZE = 200;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Between two tries of a relay that stands by; a relay that stops gives way at once. */
+/** Interval between attempts of a standby relay; a relay that stops releases the lock at once. */
 const STANDBY_MS = 1_000;
-/** Between two queries of a relay that stands by for the age of the outbox. */
+/** Interval between queries of a standby relay for the age of the outbox. */
 const STANDBY_QUERY_MS = 10_000;
-/** An event that waited for longer was not announced; then the relay looks often for so long. */
+/** No notification was sent for an event that waited longer; the relay then polls often for a while. */
 const UNANNOUNCED_MS = 1_000;
 const OFTEN_MS = 200;
 const OFTEN_FOR_MS = 60_000;
-/** New events wait for as long as this takes: some milliseconds. */
+/** Rows per deletion. New events wait for its duration: some milliseconds. */
 const REMOVED_AT_ONCE = 1_000;
 
 function toTraced(row: WaitingRow): TracedEvent {
@@ -201,8 +201,8 @@ function toTraced(row: WaitingRow): TracedEvent {
 }
 
 /**
- * Gauges of a relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch). A relay
- * that stands by tells the age too, as the active one may hang or be cut off.
+ * Gauges of a relay: age of the oldest waiting event in seconds, and number of waiting events (at most one batch). A
+ * standby relay reports the age too, as the active one may hang or be cut off.
  */
 function watchOutbox(db: Knex) {
   let rows: WaitingRow[] | undefined;

@@ -41,7 +41,7 @@ export interface Supervisor {
   joined: Promise<void>;
   /** False once it has given up for good. For the liveness check: no outage of Kafka or a store makes it false. */
   isAlive: () => boolean;
-  /** Call it when something was settled: earlier crashes are forgotten. */
+  /** Call it when an event was settled: resets the count of crashes. */
   progressed: () => void;
   control: ConsumerControl;
   stop: (timeoutMs?: number) => Promise<void>;
@@ -49,7 +49,7 @@ export interface Supervisor {
 
 /**
  * Keeps one kafkajs consumer running: connects for as long as it takes, lets the library restart itself after an
- * outage, and says `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
+ * outage, and calls `onFatal` when it cannot be restarted, crashes repeatedly, or hangs.
  */
 export function createSupervisor(options: SuperviseOptions): Supervisor {
   const { kafka, groupId, signals, cursors } = options;
@@ -127,7 +127,7 @@ function createConsumer(
     groupId: kafka.nameOf(groupId),
     allowAutoTopicCreation: false,
     ...(features.length > 0 && { partitionAssigners: [announcing(features)] }),
-    // The partitions of a process that was killed rest for this long. Work and pauses are filled with heartbeats
+    // The partitions of a killed process stay idle for this long. Heartbeats continue during work and pauses
     // (`persist.ts`), so five of them have to fail in a row. Losing partitions wrongly does no harm (ADR 28).
     sessionTimeout: 15_000,
     heartbeatInterval: 3_000,
@@ -163,7 +163,7 @@ function controlOf(consumer: Consumer, commits: OffsetCommits): ConsumerControl 
       try {
         await consumer.commitOffsets([{ topic, partition, offset: String(offset) }]);
       } catch (error) {
-        // Told by its cause only, the library knows that it has to join anew.
+        // The library rejoins only if it receives the cause itself.
         throw isNativeError(error) && isNativeError(error.cause) ? error.cause : error;
       }
     },
@@ -200,12 +200,12 @@ async function startForever(
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: topics.map(kafka.nameOf), fromBeginning: true });
-      // With its own commits a seek of the library is a commit that can get lost.
+      // With auto-commit, a seek of the library is a commit that can get lost.
       await consumer.run({ ...run, autoCommit: false });
       state.started = true;
       return true;
     } catch (error) {
-      // A missing topic is waited for as well: it is made by the deployment, perhaps a moment later.
+      // Waits for a missing topic as well: the deployment may create it a moment later.
       kafka.logger.warn({ err: error, group: groupId, topics }, 'the consumer cannot start yet');
       await delay(backoff(failures, { maxMs: 5_000 }), undefined, { signal }).catch(() => undefined);
     }
@@ -216,8 +216,8 @@ async function startForever(
 const RESTART_MS = 1_000;
 
 /**
- * A broker that went away between two steps of a join. The library throws an error then that it takes for one which no
- * restart mends.
+ * Whether a broker disconnected between two steps of a join. The library then throws an error that it wrongly treats as
+ * not fixable by a restart.
  */
 const isLostBroker = ({ message }: Error): boolean =>
   message === 'Broker not connected' || message.startsWith('Failed to find group coordinator');
@@ -225,8 +225,8 @@ const isLostBroker = ({ message }: Error): boolean =>
 const SILENT_MS = 5 * 60_000;
 
 /**
- * The library has been seen to stop without a word after broker loss; while it works it fetches or beats
- * twice a second.
+ * The library can stop silently after the loss of a broker; while it works, it fetches or sends heartbeats twice a
+ * second.
  */
 function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error: Error) => void): NodeJS.Timeout {
   const sign = () => {
@@ -243,7 +243,7 @@ function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error:
   }, 30_000).unref();
 }
 
-// Brokers out of reach: to be waited for, however long. Everything else that crashes again and again is a fault.
+// Unreachable brokers: wait without limit. Any other repeated crash is a fault.
 function isOutage(error: unknown): boolean {
   for (let at = error; isNativeError(at); at = at.cause) {
     if ('type' in at && typeof at.type === 'string' && OUTAGE_TYPES.has(at.type)) return true;
@@ -253,7 +253,7 @@ function isOutage(error: unknown): boolean {
   return false;
 }
 
-/** A broker that has begun anew and does not have the offsets of the group yet, or gave the group to another one. */
+/** Errors of a restarted broker that has not loaded the group's offsets yet, or moved the group to another broker. */
 const OUTAGE_TYPES = new Set([
   'GROUP_LOAD_IN_PROGRESS',
   'GROUP_COORDINATOR_NOT_AVAILABLE',

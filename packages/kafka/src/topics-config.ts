@@ -51,24 +51,24 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A topic as it has to be. What is absent is left to the broker. */
+/** The desired state of a topic. Absent properties are left to the broker. */
 export interface WantedTopic {
   /** Without prefix. */
   name: string;
   partitions: number;
-  /** Whether a topic that has fewer gets more: only a count that somebody declared is worth moving keys. */
+  /** Whether partitions are added to a topic with fewer: only a declared count justifies moving keys. */
   addPartitions: boolean;
   retentionMs: number;
   replicationFactor?: number | undefined;
   minInsyncReplicas?: number | undefined;
-  /** A topic that takes less gets this limit; a larger one stays. */
+  /** Minimum message limit: a topic with a lower limit gets this one; a higher one stays. */
   minMessageBytes?: number | undefined;
 }
 
 /** Every topic with its dead letter topic, as declared; undeclared properties keep their defaults. */
 export function wantedTopics(declared: TopicDeclaration = {}): WantedTopic[] {
   const { default: common, deadLetters } = declared;
-  // Dead letters are few, so they take over what concerns safety only.
+  // Dead letters are few, so their topics inherit only the safety properties.
   const safety: Form = { replicationFactor: common?.replicationFactor, minInsyncReplicas: common?.minInsyncReplicas };
   const own = new Map(
     Object.entries(topics).map(([key, name]) => [name as string, declared[key as keyof typeof topics]]),
@@ -81,6 +81,6 @@ export function wantedTopics(declared: TopicDeclaration = {}): WantedTopic[] {
   });
 }
 
-/** Without what is undefined, which would hide what stands before it. */
+/** Removes undefined properties, which would override earlier ones. */
 const given = (of: Form | undefined): { [K in keyof Form]?: NonNullable<Form[K]> } =>
   Object.fromEntries(Object.entries(of ?? {}).filter(([, value]) => value !== undefined));

@@ -114,7 +114,7 @@ test('a relay that stands by shows the age of the outbox, as the active one may 
   await kafka.close();
 });
 
-test('an event that was published does not count as waiting until the next look', async () => {
+test('an event does not count as waiting between its publication and the next poll', async () => {
   const kafka = await testKafka({ topics: [topic] });
   const producer = createProducer(kafka.client);
   const relay = createRelay({ db: database.db, producer, logger, intervalMs: 3_600_000 });

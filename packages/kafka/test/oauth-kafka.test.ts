@@ -39,7 +39,7 @@ afterAll(async () => {
   await kafka.stop();
 });
 
-/** Answers with a token of that life, whatever the answer says about it. */
+/** Responds with a token of that lifetime; the response may state another one. */
 const giving = (lifeMs: number) => (res: Parameters<TokenServer['answer']>[0]) =>
   replyWith(200, { access_token: unsignedToken(lifeMs, String(server.requests.length)), expires_in: 300 })(res);
 
@@ -125,7 +125,7 @@ function shortLived(lifeMs: number): KafkaConnection {
   return { ...connectionOf(environment()), login: loginBy(tokens) };
 }
 
-/** Keeps what is warned of or worse. */
+/** Records log lines of level WARN and above. */
 function recording(lines: string[]): Logger {
   const logger = createLogger('test', 'silent');
   const note = (_facts: unknown, message: string) => void lines.push(message);

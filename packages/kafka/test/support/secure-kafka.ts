@@ -81,7 +81,7 @@ export async function startSecureKafka(): Promise<SecureKafka> {
 async function freePairOfPorts(): Promise<number> {
   let port = await freePort();
   for (;;) {
-    // Both are asked for, so that nobody else in this process is given the second one.
+    // Both ports are reserved, so that no other code in this process gets the second one.
     const next = await freePort();
     if (next === port + 1) return port;
     port = next;
@@ -97,7 +97,7 @@ function propertiesOf({ ca, server }: MadeCertificates, user: SecureKafka['user'
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': ca,
     'listener.name.mutual.ssl.client.auth': 'required',
-    // Without a handler of its own the broker takes tokens whose signature is none, and checks their dates.
+    // Without its own handler the broker accepts unsigned tokens, and checks their dates.
     'listener.name.oauth.sasl.enabled.mechanisms': 'OAUTHBEARER',
     'listener.name.oauth.oauthbearer.sasl.jaas.config': `${module('oauthbearer.OAuthBearer')};`,
     'listener.name.oauth.oauthbearer.connections.max.reauth.ms': '3600000',

@@ -29,7 +29,7 @@ export interface ObjectStoreOptions {
   bucket: string;
   accessKey: string;
   secretKey: string;
-  /** Who asks for keys of its own, in place of the two above. */
+  /** Identity that requests temporary keys, in place of the two above. */
   identity?: WebIdentity | ContainerIdentity | undefined;
   /** PEM file of the authorities to trust instead of those of Node.js. */
   caFile?: string | undefined;
@@ -41,7 +41,7 @@ export interface ObjectStoreOptions {
   deadlineMs?: number;
 }
 
-/** What every call of the store needs. */
+/** State that every call of the store needs. */
 export interface Connection {
   bucket: string;
   region: string;
@@ -49,7 +49,7 @@ export interface Connection {
   deadlineMs: number;
   host: string;
   idleMs: number;
-  /** A session whose requests end when the signal fires, and report to the call what they send. */
+  /** A session whose requests end when the signal fires, and report to the call the bytes they send. */
   sessionFor: (signal: AbortSignal, call: UpstreamCall) => Session;
   /** Closes idle connections. */
   close: () => void;
@@ -57,7 +57,7 @@ export interface Connection {
 
 /** The requests of one call. */
 export interface Session {
-  /** A client with the keys in force now: a session that outlives its keys asks again. */
+  /** A client with the current keys: a session that outlives its keys calls it again. */
   client: () => Promise<Client>;
   put: (request: SignedPut) => Promise<IncomingHttpHeaders>;
   /** Begins a multipart upload and returns its id. */
@@ -65,18 +65,18 @@ export interface Session {
 }
 
 export interface Limits {
-  /** What is asked of the store, for spans and metrics. */
+  /** Name of the operation, for spans and metrics. */
   operation: string;
   signal?: AbortSignal | undefined;
-  /** Fired when its caller gave it up; the requests on their way go on until `signal` fires. */
+  /** Fires when the caller abandons the call; requests in flight continue until `signal` fires. */
   givenUp?: AbortSignal | undefined;
   /** Infinity: only the idle limit applies. */
   deadlineMs?: number;
 }
 
 /**
- * The methods of the S3 client take no signal, and its transport is given when it is made. So every call has a
- * client of its own, which costs some microseconds; the connections belong to an agent that all of them share.
+ * The methods of the S3 client take no signal, and its transport is set at construction. So every call has its own
+ * client, which costs some microseconds; all clients share the connections of one agent.
  */
 export function createConnection(options: ObjectStoreOptions): Connection {
   const { maxSockets = 32, idleMs = S3_IDLE_MS, deadlineMs = 30_000 } = options;
@@ -92,7 +92,7 @@ export function createConnection(options: ObjectStoreOptions): Connection {
     // Without a region the client asks for it with a call that not every server has.
     region: options.region,
     pathStyle: true,
-    // Its retries would send a stream that is already used up.
+    // Its retries would send a stream that is already consumed.
     retryOptions: { disableRetry: true },
     transportAgent: agent,
   };
@@ -137,7 +137,7 @@ function sender(request: typeof http.request, { idleMs, signal, call }: Sending)
     outgoing.once('socket', (socket) => {
       const before = socket.bytesWritten;
       let after: number | undefined;
-      // The next request on the connection counts for itself.
+      // The next request on the connection is counted separately.
       outgoing.once('close', () => (after = socket.bytesWritten));
       call.sent(() => (after ?? socket.bytesWritten) - before);
     });
@@ -158,13 +158,13 @@ export async function callStore<T>(
   const late = () => deadline.abort(new UpstreamTimeoutError(word, limitMs));
   const timer = limitMs === Infinity ? undefined : setTimeout(late, limitMs);
   const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
-  // Where no deadline ends it, silence does.
+  // Without a deadline, the idle limit ends it.
   const [limit, usualLimitMs] = [limitMs, deadlineMs].map((ms) => (ms === Infinity ? connection.idleMs : ms));
   const attributes = { 'server.address': connection.host };
   try {
     return await callUpstream({ upstream: 's3', operation, limitMs: limit, usualLimitMs, attributes }, async (call) => {
       try {
-        // The client can wait for ever on a body that was given up, so the signal has to end the wait.
+        // The client can wait without limit for an abandoned body, so the signal has to end the wait.
         const session = connection.sessionFor(ended, call);
         return await unlessAborted(
           ended,

@@ -8,14 +8,14 @@ import type { PutRequest } from './uploads.ts';
 
 /**
  * One bucket of any S3 server. Every method throws AppError OP-SYS-UNAVAILABLE `object_store_unavailable` when
- * the store does not answer or refuses, `not_found` with reason `object_not_found` where an object was asked
- * for and is not there.
+ * the store does not respond or refuses, and `not_found` with reason `object_not_found` when a requested object does
+ * not exist.
  */
 export interface ObjectStore {
   readonly bucket: string;
   /**
-   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 5 MiB, the
-   * smallest that S3 takes, one in memory at a time. A stream that fails rejects with its own error.
+   * Stores an object completely or not at all. Sends a buffer in one request, a stream of any length in parts of 5 MiB,
+   * the minimum of S3, one in memory at a time. A failing stream rejects with its own error.
    */
   put(request: PutRequest): Promise<void>;
   /**
@@ -24,7 +24,7 @@ export interface ObjectStore {
    * `no_local_space`.
    */
   getToFile(request: FileRequest): Promise<void>;
-  /** The whole object, for those that are small; one larger than `maxBytes` is refused as if the store were away. */
+  /** A small object in memory; one larger than `maxBytes` counts as an unavailable store. */
   get(key: string, maxBytes: number): Promise<Buffer>;
   /**
    * Writes a range of an object into a stream and ends it. A slow reader slows the store down: no more than the buffers
@@ -33,7 +33,7 @@ export interface ObjectStore {
   getRange(request: RangeRequest, to: Writable): Promise<void>;
   /** Size and date, undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
-  /** Removes objects; those that are not there count as removed. */
+  /** Removes objects; missing ones count as removed. */
   remove(keys: string[]): Promise<void>;
   /** Objects below a prefix in key order, page by page. */
   list(prefix: string, after?: string): AsyncIterable<StoredObject>;
@@ -41,7 +41,7 @@ export interface ObjectStore {
   abortIncomplete(prefix: string, begunBefore?: Date): Promise<number>;
   /** Creates the bucket when it is missing. */
   ensureBucket(): Promise<void>;
-  /** Rejects unless the bucket is there and may be looked at. */
+  /** Rejects unless the bucket exists and may be read. */
   assertBucket(): Promise<void>;
   /** Closes idle connections. */
   close(): void;

@@ -1,7 +1,7 @@
 import type { ObjectScan, ScanPage } from '@vision/contracts/objects';
 import type { ObjectStore } from './object-store.ts';
 
-/** A row that names an object; `cursor` is its place in the order of the rows. */
+/** A row that names an object; `cursor` is its position in the order of the rows. */
 export interface ScannedRow {
   cursor: string;
   taskId: string;
@@ -9,8 +9,8 @@ export interface ScannedRow {
 }
 
 /**
- * Compares a page of rows with the bucket. Rows are in the order of time, as keys of one prefix are, so the objects of
- * a page are listed and not asked for one by one.
+ * Compares a page of rows with the bucket. Rows are ordered by time, as keys of one prefix are, so the objects of a
+ * page are listed and not queried one by one.
  */
 export async function scanObjects(
   store: Pick<ObjectStore, 'list' | 'stat'>,
@@ -30,7 +30,7 @@ export async function scanObjects(
   };
 }
 
-/** Objects that are listed beyond those that are looked for, before the rest is asked for one by one. */
+/** Unrelated objects to list before the rest is queried one by one. */
 const STRANGERS = 10_000;
 
 async function presentAmong(store: Pick<ObjectStore, 'list' | 'stat'>, keys: string[]): Promise<Set<string>> {
@@ -42,7 +42,7 @@ async function presentAmong(store: Pick<ObjectStore, 'list' | 'stat'>, keys: str
     const sought = new Set(wanted);
     let strangers = 0;
     let reached = '';
-    // The list begins behind a key, so behind one that is shorter than the first by a character.
+    // The list starts after a given key: the first wanted key without its last character.
     for await (const { key } of store.list(directory, first.slice(0, -1))) {
       if (key > last || strangers > STRANGERS) break;
       reached = key;

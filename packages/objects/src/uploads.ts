@@ -17,7 +17,7 @@ export interface PutRequest {
    * collected.
    */
   known?: KnownContent | undefined;
-  /** Ends the upload and undoes what was sent of it; its reason is thrown. */
+  /** Ends the upload and removes the parts already sent; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
@@ -29,7 +29,7 @@ interface KnownContent {
 
 type StreamRequest = PutRequest & { body: Readable };
 
-/** Stores an object whole or not at all. Throws as `ObjectStore` says. */
+/** Stores an object completely or not at all. Throws as `ObjectStore` says. */
 export async function put(connection: Connection, request: PutRequest): Promise<void> {
   const { body, known } = request;
   if (Buffer.isBuffer(body)) await putBuffer(connection, { ...request, body });
@@ -38,8 +38,8 @@ export async function put(connection: Connection, request: PutRequest): Promise<
 }
 
 /**
- * Sends a buffer with its checksums, which the store compares with what it received. Its answer tells what it stored:
- * where the answer has neither checksum, as with some kinds of encryption, the object is read back.
+ * Sends a buffer with its checksums, which the store compares with the received bytes. Its response has the checksums
+ * of the stored object; where it has neither, as with some kinds of encryption, the object is read back.
  */
 async function putBuffer(
   connection: Connection,
@@ -85,8 +85,8 @@ async function checkSize(connection: Connection, key: string, sent: number, sign
 }
 
 /**
- * Sends a stream as it comes; the store compares it with its length and checksum and, without encryption, its hash.
- * Its answer tells the checksum of what it stored; where it does not, the size of the stored object is queried.
+ * Sends a stream as it arrives; the store compares it with its length and checksum and, without encryption, its hash.
+ * Its response has the checksum of the stored object; where it has not, the size of the stored object is queried.
  */
 async function putKnown(
   connection: Connection,
@@ -110,16 +110,16 @@ async function putKnown(
   }
 }
 
-/** Longest wait for a part on its way when its upload is given up. */
+/** Longest wait for a part in flight when its upload is abandoned. */
 const SETTLE_MS = 5_000;
 /**
- * Longest wait for the removal of what a failed upload left; against a store that hangs it continues in the background.
+ * Longest wait for the clean-up of a failed upload; if the store hangs, the clean-up continues in the background.
  */
 const CLEAN_UP_MS = 2_000;
 
 /**
- * Sends a stream in parts until it ends, breaks, or the caller gives it up. A part that arrives whole while its upload
- * is being aborted can stay in the store for ever, so the one on its way is let through before anything is undone.
+ * Sends a stream in parts until it ends, fails, or the caller abandons it. A part that arrives completely while its
+ * upload is being aborted can stay in the store without limit, so the part in flight completes before the clean-up.
  */
 async function putUnknown(connection: Connection, { key, body, contentType, signal }: StreamRequest): Promise<void> {
   const broken = new AbortController();
@@ -141,7 +141,7 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
     ended.throwIfAborted();
     await checkSize(connection, key, sent, ended);
   } catch (error) {
-    // Destroyed with an error: without one, a pipeline whose source ended before it was read waits for ever.
+    // Destroyed with an error: without one, a pipeline whose source ended before it was read never settles.
     body.destroy(error as Error);
     await atMost(CLEAN_UP_MS, cleanUp(connection, key, ended.aborted));
     throw ended.aborted ? ended.reason : error;
@@ -157,7 +157,7 @@ async function cleanUp(connection: Connection, key: string, wasGivenUp: boolean)
   if (wasGivenUp) await remove(connection, [key]).catch(() => undefined);
 }
 
-/** Size of a part: the smallest that S3 takes, except for the last one. */
+/** Size of a part: the minimum of S3, except for the last one. */
 export const PART_BYTES = 5 * 1024 * 1024;
 
 interface PartsRequest {
@@ -166,7 +166,7 @@ interface PartsRequest {
   key: string;
   contentType: string;
   body: Readable;
-  /** No request begins any more once it has fired. */
+  /** No further request begins after it has fired. */
   ended: AbortSignal;
 }
 
@@ -174,7 +174,7 @@ interface PartsRequest {
  * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and
  * filled again, and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
  * @returns the number of bytes sent
- * @throws what the stream, the signal or the client throws; the upload is then left begun.
+ * @throws errors of the stream, the signal or the client; the upload then stays incomplete.
  */
 async function putParts({ session, bucket, key, contentType, body, ended }: PartsRequest): Promise<number> {
   const uploadId = await session.beginUpload({ key, contentType });
@@ -187,7 +187,7 @@ async function putParts({ session, bucket, key, contentType, body, ended }: Part
   const send = async () => {
     ended.throwIfAborted();
     const part = buffer.subarray(0, filled);
-    // The signature covers no content where encryption protects it, so the store checks what it received by this.
+    // With TLS the signature does not cover the content, so the store checks the received bytes by this header.
     const headers = { 'Content-MD5': createHash('md5').update(part).digest('base64') };
     const place = { bucketName: bucket, objectName: key, uploadID: escaped, partNumber: sent.length + 1 };
     // An upload may outlive the keys of a pod.
@@ -204,7 +204,7 @@ async function putParts({ session, bucket, key, contentType, body, ended }: Part
       if (filled === PART_BYTES) await send();
     }
   }
-  // An upload has one part at least.
+  // An upload needs at least one part.
   if (filled > 0 || sent.length === 0) await send();
   ended.throwIfAborted();
   await (await session.client()).completeMultipartUpload(bucket, key, uploadId, sent);
@@ -238,7 +238,7 @@ export async function abortIncomplete(connection: Connection, prefix: string, be
   }
 }
 
-/** Someone else aborted the upload since it was listed, or a store that crashed lists one that it does not have. */
+/** The upload was aborted after it was listed, or a store that crashed lists one that it does not have. */
 function unlessGone(error: unknown): false {
   const { code } = error as { code?: unknown };
   if (code === 'NoSuchUpload' || code === 'NotFound') return false;

@@ -48,7 +48,7 @@ test('a stream of several parts comes back as it was and can be read into a file
   expect((await readFile(path)).equals(body)).toBe(true);
 });
 
-/** What a range gives, read whole. */
+/** All bytes of a range. */
 async function rangeOf(client: ObjectStore, request: { key: string; first: number; bytes: number }): Promise<Buffer> {
   const to = new PassThrough();
   const [chunks] = await Promise.all([all(to as AsyncIterable<Buffer>), client.getRange(request, to)]);
@@ -114,7 +114,7 @@ test('a stream of known length and hash goes in one request, and only if both ar
   expect((await contentOf(key)).equals(body)).toBe(true);
 });
 
-test('a stream that breaks in the middle rejects with its own error and leaves nothing behind', async () => {
+test('a stream that breaks in the middle rejects with its own error and leaves no object or upload', async () => {
   const key = `${prefix}broken`;
   const broken = Readable.from(
     (async function* () {
@@ -232,7 +232,7 @@ test('no more of a stream is taken than the part that is on its way, however slo
   slow.closeAllConnections();
 });
 
-/** A store over a server that answers as it is told, for what the real one does not do on demand. */
+/** A store with scripted responses, for behaviour that the real one does not show on demand. */
 async function scripted(answer: (req: IncomingMessage, url: URL) => string | undefined, status = 200) {
   const server = createHttpServer((req, res) => {
     const body = answer(req, new URL(req.url ?? '', 'http://store'));

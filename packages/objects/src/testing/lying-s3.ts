@@ -5,29 +5,29 @@ import type { AddressInfo } from 'node:net';
 import { readBody } from '@vision/shared/http/read-body';
 import { KEPT_MS } from '@vision/shared/testing/kept-connections';
 
-/** What the store answers in place of the truth. All but `refuses` concern whole objects whose key has this text. */
+/** A false response of the store. All but `refuses` concern whole objects whose key contains this text. */
 export type Lie =
   | { kind: 'none' }
-  /** An object is read as its first half, and the answer says that this is all. */
+  /** Returns the first half of an object as if it were complete. */
   | { kind: 'short_body'; keys: string }
-  /** An object of the right size, some of whose bytes are others. */
+  /** Returns an object of the right size with some wrong bytes. */
   | { kind: 'wrong_bytes'; keys: string }
-  /** An object is taken, with the answer that S3 gives, and is nowhere. */
+  /** Accepts an object with the usual response, and does not store it. */
   | { kind: 'loses_object'; keys: string }
-  /** Requests with this method, with this in their path and this in their query, are answered with 403. */
+  /** Responds 403 to requests with this method, and these texts in path and query. */
   | { kind: 'refuses'; method: 'GET' | 'PUT' | 'POST'; keys?: string; query?: string };
 
 export interface LyingS3 {
   port: number;
   tell: (lie: Lie) => void;
-  /** Requests that a lie was told to: a run in which this stays 0 has shown nothing. */
+  /** Number of falsified responses: a run in which this stays 0 proves nothing. */
   hits: () => number;
   close: () => Promise<void>;
 }
 
 /**
- * An HTTP proxy on a free port of the loopback interface before an S3 server. Without a lie it passes everything on as
- * it is; signatures hold, since the host that was asked is passed on too.
+ * An HTTP proxy on a free loopback port in front of an S3 server. Without a lie it forwards everything unchanged;
+ * signatures stay valid, since it also forwards the Host header.
  */
 export async function startLyingS3(s3Port: number): Promise<LyingS3> {
   let lie: Lie = { kind: 'none' };
@@ -54,7 +54,7 @@ export async function startLyingS3(s3Port: number): Promise<LyingS3> {
   };
 }
 
-/** An object itself, not a list, a part of an upload or a question about the bucket. */
+/** Whether a lie applies to a request: to an object itself, not to a list, a part of an upload or a bucket request. */
 function isMet(lie: Lie, { method, url = '' }: IncomingMessage): boolean {
   if (lie.kind === 'none') return false;
   const [path = '', query = ''] = url.split('?');

@@ -30,7 +30,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, env: Record<string,
   if (parsed.success && problems.length === 0) return parsed.data;
   for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0] ?? '');
-    // A file that could not be read says more than that its value is missing.
+    // The error for an unreadable file explains more than the one for a missing value.
     if (input[name] === undefined && env[`${name}_FILE`]) continue;
     const description = (schema.shape[name] as z.ZodType | undefined)?.description;
     problems.push(`  ${name}: ${messageOf(issue, name, input[name])}${description ? ` (${description})` : ''}`);
@@ -38,7 +38,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, env: Record<string,
   throw new ConfigError(`The environment is not usable:\n${[...new Set(problems)].join('\n')}`);
 }
 
-/** Numbers and texts of a service that no operator changes, under the names they had or could have as settings. */
+/** Fixed numbers and texts of a service, under the names they had or could have as settings. */
 export type Constants = Readonly<Record<string, number | string>>;
 
 /** The constants that the environment tries to set: settings of an earlier release, which are no longer read. */
@@ -51,7 +51,7 @@ function messageOf(issue: z.core.$ZodIssue, name: string, value: string | undefi
   return mayShow(name, value) ? `${issue.message}, not ${JSON.stringify(value.slice(0, 100))}` : issue.message;
 }
 
-/** What a name says to be secret, and every address that may hold a password, stays out of messages. */
+/** Whether a message may show the value: not if its name marks it as secret or it is an address with a password. */
 const mayShow = (name: string, value: string) =>
   !/(TOKEN|SECRET|PASSWORD|PEPPERS|KEYS?|DATABASE_URL|REDIS_URL)$/.test(name) && !value.includes('@');
 
@@ -87,7 +87,7 @@ export const list = (fallback: string) =>
         .filter((entry) => entry !== ''),
     );
 
-/** Tokens that are all accepted while one takes the place of another, comma separated; the first is sent. */
+/** Comma separated tokens, all accepted during a rotation; the first is sent. */
 export const tokens = (least: number) =>
   z
     .string()
@@ -120,7 +120,7 @@ export const databaseClockConstants = {
   CLOCK_OFFSET: '0 seconds',
 };
 
-/** Setting of the services that keep what a create has made. */
+/** Setting of the services that store results of create requests. */
 export const retentionConfig = {
   RETENTION_DAYS: count(90).describe(
     'Days that tasks, results, uploaded files and idempotency keys are retained; the same for tasks, images and ' +
@@ -136,14 +136,14 @@ export const auditConstants = {
   AUDIT_AGE_MS: 60_000,
 };
 
-/** Setting of every service that removes stored objects that belong to nothing. */
+/** Setting of every service that removes unused stored objects. */
 export const sweepGraceConfig = {
   SWEEP_GRACE_MS: millis(7 * 86_400_000).describe(
     'Time between marking a stored object that no row refers to and deleting it',
   ),
 };
 
-/** Constants of every service that looks for them in the bucket. */
+/** Constants of every service that sweeps the bucket for unused objects. */
 export const sweepConstants = {
   /** Interval between two sweeps over all stored objects; sweeps in between list new objects only. */
   FULL_SWEEP_INTERVAL_MS: 7 * 86_400_000,
@@ -151,7 +151,7 @@ export const sweepConstants = {
   ORPHAN_AGE_MS: 86_400_000,
 };
 
-/** The settings that say how long a stop may take. */
+/** Reads the settings that limit the duration of a stop. */
 export function readStopSettings(env: Record<string, string | undefined> = process.env): StopSettings {
   const { DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS } = serviceConfig;
   return loadConfig(z.object({ DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS }), env);

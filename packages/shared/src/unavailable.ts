@@ -4,7 +4,7 @@ import { AppError, fail } from '@vision/contracts/errors';
 import { codesOf } from './start/fault.ts';
 
 /**
- * Recognises errors that say "a store is away or overloaded" and gives them as an `AppError` of kind
+ * Recognises errors of an unavailable or overloaded store and returns them as an `AppError` of kind
  * `unavailable`: lost or refused connections, an exhausted pool, server shutdown, timeouts and lock waits of
  * PostgreSQL, retriable faults of Kafka and Redis clients. Undefined for everything else, so that `throw
  * asUnavailable(error) ?? error` is safe.
@@ -19,9 +19,9 @@ export function asUnavailable(error: unknown, depth = 0): AppError | undefined {
 }
 
 /**
- * The same for background work, which repeats by itself: undefined also for what does not end without an operator,
- * although callers are told to come back (a statement that takes longer than its limit, a refusal of the object store).
- * Such a failure is a fault, as a missing grant is, which `asUnavailable` does not know either.
+ * The same for background work, which repeats by itself: undefined also for failures that only an operator can end,
+ * although callers receive a retriable error (a statement beyond its time limit, a refusal of the object store). Such a
+ * failure is a fault, as a missing grant is, which `asUnavailable` does not recognise either.
  */
 export function asOutage(error: unknown): AppError | undefined {
   return isStoreFault(error) ? undefined : asUnavailable(error);
@@ -42,7 +42,7 @@ export const STORE_REFUSALS = [
 // Statement timeout, missing grant.
 const FAULT_CODES = new Set(['57014', '42501', ...STORE_REFUSALS]);
 
-/** Whether a store answers and does not do what we ask, for no fault of what is to be stored. */
+/** Whether a store responds with a failure that the data to be stored did not cause. */
 export const isStoreFault = (error: unknown): boolean => codesOf(error).some((code) => FAULT_CODES.has(code));
 
 function reasonOf(error: Error & { code?: unknown; retriable?: unknown }): ReasonOf<'OP-SYS-UNAVAILABLE'> | undefined {

@@ -50,7 +50,7 @@ const now = () => Math.floor(Date.now() / 1000);
 const goodHeader = { alg: 'EdDSA', typ: 'vision-call+jwt', kid: tasksKey.kid };
 const goodClaims = (iat = now()) => ({ sub: 'acme', iss: 'tasks', aud: 'quota', iat, exp: iat + 300 });
 
-/** A token as somebody would make it by hand, signed in whatever way. */
+/** A token with any header, claims and signature. */
 function craft(header: Json, claims: Json, signWith: (input: Buffer) => Buffer): string {
   const input = `${encode({ ...goodHeader, ...header })}.${encode({ ...goodClaims(), ...claims })}`;
   return `${input}.${signWith(Buffer.from(input)).toString('base64url')}`;

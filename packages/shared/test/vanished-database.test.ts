@@ -46,7 +46,7 @@ const failureOf = (work: Promise<unknown>) =>
 /** Every connection of the pool is open and has answered. */
 const fillPool = () => Promise.all(Array.from({ length: POOL }, () => db.raw('select pg_sleep(0.2)')));
 
-/** Only what repeats, as a heartbeat does, is stepped; sockets, waits and clocks are real. */
+/** Fakes intervals only, such as heartbeats; sockets, timeouts and clocks are real. */
 const stepIntervals = () =>
   jest.useFakeTimers({
     doNotFake: [
@@ -62,7 +62,7 @@ const stepIntervals = () =>
     ],
   });
 
-/** What new connections are told. */
+/** Makes the database report new sessions as read-only, or writable again. */
 const setReadOnly = (is: boolean) =>
   database.db.raw(
     `alter database "${new URL(database.url).pathname.slice(1)}" set default_transaction_read_only = ${is}`,
@@ -109,7 +109,7 @@ test('connections to a server that takes no writes any more are replaced, all at
   await db.raw('set default_transaction_read_only = on');
   const failures = await Promise.all(Array.from({ length: POOL }, (_, id) => failureOf(db('things').insert({ id }))));
   expect(failures.filter(Boolean)).toHaveLength(1);
-  // The connections that are left may write; they are closed, and new ones are asked.
+  // The remaining connections may write; the pool closes them and checks new ones.
   await setReadOnly(true);
   const refused = await failureOf(db.raw('select 1'));
   expect(asUnavailable(refused)).toMatchObject({ reason: 'database_unavailable' });
@@ -131,7 +131,7 @@ test('a pool that only opened connections to a server that takes no writes opens
   expect(failures).toMatchObject([{ code: '25006' }, { code: '25006' }, { code: '08001' }]);
 });
 
-test('a session whose peer vanished is given up, and its holder hears of it', async () => {
+test('a session whose peer vanished is abandoned, and its holder is notified', async () => {
   let heard = 0;
   stepIntervals();
   const session = await openSession(db, () => void (heard += 1));
@@ -161,7 +161,7 @@ test('the status of a process finds dead connections of its pool behind one that
   const dead = await Promise.all([pool.acquire().promise, pool.acquire().promise]);
   vanish();
   const alive = await pool.acquire().promise;
-  // The pool hands out first what came back last.
+  // The pool hands out the connection released last first.
   for (const connection of [...dead, alive]) pool.release(connection);
   const status = createStatusReader({ service: 'test', checks: { database: askDatabase(mixed, []) } });
   expect((await status.read()).dependencies).toEqual([

@@ -50,7 +50,7 @@ test('a waiter that gives up leaves the queue and never runs', async () => {
   expect(ran).toBe(false);
 });
 
-test('a waiter that gives up in the moment of being admitted loses no place', async () => {
+test('a waiter that aborts while it is admitted does not leak its slot', async () => {
   const gate = createGate({ concurrency: 1 });
   const first = Promise.withResolvers<string>();
   const gone = new AbortController();
@@ -65,7 +65,7 @@ test('a waiter that gives up in the moment of being admitted loses no place', as
   await gate.idle();
 });
 
-test('work that fails frees its place', async () => {
+test('work that fails frees its slot', async () => {
   const gate = createGate({ concurrency: 1, queue: 0 });
   await expect(gate.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   await expect(gate.run(async () => 'next')).resolves.toBe('next');
@@ -87,7 +87,7 @@ test('a gate is idle when its last work has ended, failed work included', async 
   expect(isIdle).toBe(true);
 });
 
-/** Work that ends when it is told to, and says when it has begun. */
+/** Work that runs until `end()` and reports whether it has begun. */
 function held(gate: Gate, owner: string) {
   const end = Promise.withResolvers<void>();
   let hasBegun = false;
@@ -101,7 +101,7 @@ function held(gate: Gate, owner: string) {
   return { hasBegun: () => hasBegun, end: () => (end.resolve(), done) };
 }
 
-/** Work of so many milliseconds of a clock that stands still otherwise. */
+/** Work that advances the fake clock by `ms`. */
 const lasting = (gate: Gate, owner: string, { ms, order }: { ms: number; order: string[] }) =>
   gate.run(
     async () => {
@@ -125,7 +125,7 @@ describe('owners that wait', () => {
     expect(order.slice(3, 5).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('share the time of the places: short work comes before the next long work of others', async () => {
+  test('share the time of the slots: short work comes before the next long work of others', async () => {
     const gate = createGate({ concurrency: 1 });
     const order: string[] = [];
     const long = Array.from({ length: 3 }, () => lasting(gate, 'long', { ms: 100, order }));
@@ -134,7 +134,7 @@ describe('owners that wait', () => {
     expect(order).toEqual(['long', 'short', 'short', 'short', 'short', 'long', 'long']);
   });
 
-  test('gain nothing from having been away', async () => {
+  test('gain no credit for having been idle', async () => {
     const gate = createGate({ concurrency: 1 });
     const order: string[] = [];
     const busy = Array.from({ length: 8 }, () => lasting(gate, 'busy', { ms: 100, order }));
@@ -145,7 +145,7 @@ describe('owners that wait', () => {
   });
 });
 
-test('an owner leaves as many places as it holds, and others share what is left in the same way', async () => {
+test('an owner leaves as many slots as it holds, and others share the rest in the same way', async () => {
   const gate = createGate({ concurrency: 16, leavesRoom: true });
   const holdersOf = (owner: string) => Array.from({ length: 20 }, () => held(gate, owner));
   const all = ['a', 'b', 'c', 'd', 'e'].map(holdersOf);
@@ -160,7 +160,7 @@ test('an owner leaves as many places as it holds, and others share what is left 
   expect(gate.load()).toBe(0);
 });
 
-test('a place that becomes free goes to an owner that may hold one more', async () => {
+test('a slot that becomes free goes to an owner that may hold one more', async () => {
   const gate = createGate({ concurrency: 3, leavesRoom: true });
   const [first, second, third] = ['a', 'a', 'a'].map((owner) => held(gate, owner));
   const other = held(gate, 'b');
@@ -183,12 +183,12 @@ test('without a queue an owner that holds its share is turned away while others 
   await Promise.all(taken.map(({ end }) => end()));
 });
 
-test('the only place of a gate is given to any owner', async () => {
+test('the only slot of a gate is given to any owner', async () => {
   const gate = createGate({ concurrency: 1, leavesRoom: true });
   expect(await gate.run(async () => 'done', { owner: 'a' })).toBe('done');
 });
 
-test('an owner that holds no place waits for no other while a spare one is free', async () => {
+test('an owner without a slot does not wait for others while a spare slot is free', async () => {
   const gate = createGate({ concurrency: 2, spare: 1 });
   const all = ['a', 'a', 'a', 'b', 'c'].map((owner) => held(gate, owner));
   await new Promise(setImmediate);

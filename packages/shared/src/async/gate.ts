@@ -1,37 +1,37 @@
-/** Every place is taken and the queue is full. */
+/** All slots are taken and the queue is full. */
 export class GateFullError extends Error {
   override readonly name = 'GateFullError';
 }
 
 export interface GateOptions {
-  /** Pieces of work that run at once. */
+  /** Number of slots: pieces of work that run at once. */
   concurrency: number;
-  /** Pieces of work that may wait for a place; any number when left out. */
+  /** Pieces of work that may wait for a slot; no limit if absent. */
   queue?: number;
   /**
-   * Gives an owner a further place only while more are free than it holds. One owner ends up with half of the places,
-   * two with a third each, and so on: some are left for the next owner, however long the others work.
+   * Gives an owner a further slot only while more are free than it holds. One owner ends up with half of the slots, two
+   * with a third each, and so on: some are left for the next owner, however long the others work.
    */
   leavesRoom?: boolean;
-  /** Places beyond those for owners that hold none: a newcomer need not wait until a piece of another's work ends. */
+  /** Extra slots for owners that hold none: a new owner need not wait until another owner's work ends. */
   spare?: number;
 }
 
-/** On whose behalf work waits, and what ends the wait. */
+/** The owner of waiting work, and the signal that ends the wait. */
 export interface Turn {
   signal?: AbortSignal | undefined;
-  /** Owners share the places, however much work each of them has. Work without an owner takes any free place. */
+  /** Owners share the slots fairly, however much work each of them has. Work without an owner takes any free slot. */
   owner?: string | undefined;
 }
 
 export interface Gate {
   /**
-   * Runs `work` when a place is free. Of the owners that wait, the one comes next that held places for the least time;
-   * an owner that was idle gains no credit from it. For one owner it is first come first served.
+   * Runs `work` when a slot is free. The waiting owner that has held slots for the least time comes next; an owner that
+   * was idle gains no credit for it. Work of one owner runs in order of arrival.
    * @throws GateFullError at once when the queue is full; the signal's reason when it fires before the work began.
    */
   run: <T>(work: () => Promise<T>, turn?: Turn) => Promise<T>;
-  /** Waiting and running together. */
+  /** Number of waiting and running pieces of work. */
   load: () => number;
   /** Resolves when nothing runs or waits, work that comes meanwhile included. */
   idle: () => Promise<void>;
@@ -67,17 +67,17 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** What one owner has of a gate. */
+/** State of one owner. */
 interface Share {
   owner: string | undefined;
   running: number;
-  /** Admits one that waits. */
+  /** Each call admits one waiting piece of work. */
   waiting: (() => void)[];
-  /** Time for which its work held places, begun where the others stood when it came. */
+  /** Time for which its work held slots, starting at the others' level when it arrived. */
   usedMs: number;
 }
 
-/** Owners that are away are remembered for as long as others had less; beyond so many they are forgotten. */
+/** Idle owners are remembered while others have used less time; above this number they are forgotten. */
 const MOST_REMEMBERED = 1_000;
 
 /** The slots of a gate and its waiting owners, each of which holds as many as it may. */
@@ -86,7 +86,7 @@ class Line {
   readonly #shares = new Map<string | undefined, Share>();
   #running = 0;
   #waiting = 0;
-  /** What the owner had used that was admitted last: all that waited then had used as much at least. */
+  /** Time used by the owner admitted last: all owners waiting then had used at least as much. */
   #usedMs = 0;
 
   constructor({ concurrency, queue = Infinity, leavesRoom = false, spare = 0 }: GateOptions) {

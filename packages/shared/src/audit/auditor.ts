@@ -8,16 +8,16 @@ import { asOutage } from '../unavailable.ts';
 import { claimUntold, dueDifferences, settleDifferences, sumUpDifferences } from './differences.ts';
 import type { Found } from './differences.ts';
 
-/** Compares two things that must agree, by what changed since the last look. */
+/** Compares two states that must agree, by the changes since the last run. */
 export interface Audit {
   /** snake_case; a label of the gauge. */
   kind: string;
   /**
-   * Looks at a page of what changed and notes the differences in it (`noteDifferences`).
-   * @returns whether there is more of it now
+   * Compares a page of changes and stores the differences in it (`noteDifferences`).
+   * @returns whether there are more changes now
    */
   find: () => Promise<boolean>;
-  /** Which of these are differences still. */
+  /** Returns those that are still differences. */
   confirm: (ids: string[]) => Promise<Found[]>;
 }
 
@@ -25,18 +25,18 @@ export interface AuditorOptions {
   db: Knex;
   logger: Logger;
   audits: Audit[];
-  /** As `auditConstants` say. A difference counts when it is that old: the other side may be on its way. */
+  /** See `auditConstants`. A difference counts from that age on: the other side may be in flight. */
   config: { AUDIT_INTERVAL_MS: number; AUDIT_AGE_MS: number };
 }
 
 /**
- * Runs the audits of a service again and again; any number of replicas may. What they find is kept in a table, looked
- * at until it is gone, shown by a gauge, and told by one error line when it has become old enough.
+ * Runs the audits of a service periodically, on any number of replicas. Stores differences in a table, checks them
+ * until they are gone, shows them in a gauge, and logs one error line when they are old enough.
  */
 export function createAuditor({ db, logger, audits, config }: AuditorOptions): Poller {
   const { AUDIT_INTERVAL_MS: intervalMs, AUDIT_AGE_MS: ageMs } = config;
   let counts = new Map<string, number>();
-  // Others may have found something before this process began.
+  // Other processes may have found differences before this one started.
   let known = new Set(audits.map(({ kind }) => kind));
   observe(auditMetrics.differences, (tell) => {
     for (const { kind } of audits) tell(counts.get(kind) ?? 0, { kind });
@@ -47,7 +47,7 @@ export function createAuditor({ db, logger, audits, config }: AuditorOptions): P
     logger,
     maxBackoffMs: 60_000,
     run: async () => {
-      // One that fails, because a neighbour is away, keeps no other from its turn.
+      // An audit that fails because another service is unavailable does not prevent the others.
       const rounds = await Promise.all(
         audits.map((audit) => runAudit(db, audit, known.has(audit.kind)).catch((error: unknown) => ({ error, audit }))),
       );
@@ -65,7 +65,7 @@ export function createAuditor({ db, logger, audits, config }: AuditorOptions): P
   });
 }
 
-/** Each audit by its kind: the round itself can reject with one error only. */
+/** Logs the failure of each audit: the whole run can reject with one error only. */
 function reportFailure(logger: Logger, { kind }: Audit, error: unknown): void {
   const facts = { err: error, kind };
   if (asOutage(error)) logger.warn(facts, 'an outage interrupted an audit');

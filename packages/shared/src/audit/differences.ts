@@ -2,13 +2,13 @@ import type { Knex } from 'knex';
 import type { Difference } from '@vision/contracts/audit';
 import type { Migration } from '../db/migrate.ts';
 
-/** Two things that do not agree; `id` names them within their kind. */
+/** A pair of states that do not agree; `id` names it within its kind. */
 export interface Found {
   id: string;
   details: Record<string, unknown>;
 }
 
-/** Remembers what was found; what is known keeps the instant at which it was first seen. */
+/** Stores differences; a known one keeps the instant at which it was first seen. */
 export async function noteDifferences(db: Knex, kind: string, found: Found[]): Promise<void> {
   if (found.length === 0) return;
   await db.raw(
@@ -19,12 +19,12 @@ export async function noteDifferences(db: Knex, kind: string, found: Found[]): P
   );
 }
 
-/** Ids of a kind that were not looked at for the longest time. */
+/** Ids of a kind, those not checked for the longest time first. */
 export async function dueDifferences(db: Knex, kind: string, limit: number): Promise<string[]> {
   return db('audit_differences').where({ kind }).orderBy('looked_at').limit(limit).pluck<string[]>('id');
 }
 
-/** Keeps those that are still there and forgets the others of those looked at. */
+/** Keeps the checked differences that still exist and deletes the others. */
 export async function settleDifferences(db: Knex, kind: string, looked: string[], still: Found[]): Promise<void> {
   const gone = new Set(looked);
   for (const { id } of still) gone.delete(id);
@@ -40,7 +40,7 @@ export async function settleDifferences(db: Knex, kind: string, looked: string[]
   );
 }
 
-/** Those old enough to count that no replica has reported yet. */
+/** Differences old enough to count that no replica has reported yet. */
 export async function claimUntold(db: Knex, ageMs: number): Promise<(Found & { kind: string })[]> {
   const { rows } = await db.raw<{ rows: (Found & { kind: string })[] }>(
     `update audit_differences set told = true
@@ -52,13 +52,13 @@ export async function claimUntold(db: Knex, ageMs: number): Promise<(Found & { k
 
 export interface DifferencesOfKind {
   kind: string;
-  /** How many are old enough to count. */
+  /** Number of differences old enough to count. */
   counting: number;
   /** Whether some of these have not been reported yet. */
   isUntold: boolean;
 }
 
-/** Of each kind of which a difference is known, however young. */
+/** Summary of each kind with known differences of any age. */
 export async function sumUpDifferences(db: Knex, ageMs: number): Promise<DifferencesOfKind[]> {
   const { rows } = await db.raw<{ rows: DifferencesOfKind[] }>(
     `select kind, count(*) filter (where is_old)::int as counting, bool_or(is_old and not told) as "isUntold"
@@ -70,7 +70,7 @@ export async function sumUpDifferences(db: Knex, ageMs: number): Promise<Differe
   return rows;
 }
 
-/** Those that count, oldest first. */
+/** Differences that count, oldest first. */
 export async function selectDifferences(db: Knex, ageMs: number, limit: number): Promise<Difference[]> {
   const { rows } = await db.raw<{ rows: (Found & { kind: string; first_seen: Date })[] }>(
     `select kind, id, details, first_seen from audit_differences
@@ -80,23 +80,22 @@ export async function selectDifferences(db: Knex, ageMs: number, limit: number):
   return rows.map(({ first_seen: since, ...row }) => ({ ...row, since: since.toISOString() }));
 }
 
-/** What changed after `from`, up to `to`. */
+/** Changes after `from`, up to `to`. */
 export interface Window {
   from: Date;
   to: Date;
 }
 
 /**
- * SQL with the bindings `kind` and `lag`: where the next window begins. A mark in the future was set while the clock
- * was ahead: changes of now would lie behind it, so it counts as none.
+ * SQL with the bindings `kind` and `lag`: start of the next window. A mark in the future was set while the clock was
+ * ahead: current changes would lie before it, so it is ignored.
  */
 export const WINDOW_START = `coalesce((select mark from audit_marks where kind = :kind and mark <= now()),
                                       now() - interval '1 hour' - :lag::interval)`;
 
 /**
- * The changes that an audit has not looked at: from its mark, which is an hour back the first time, until `lagMs` ago.
- * No transaction of ours takes as long as that, so nothing commits behind the mark. Set the mark when they were looked
- * at (`setMark`).
+ * The changes that an audit has not checked yet: from its mark, an hour ago the first time, until `lagMs` ago. All our
+ * transactions are shorter than that, so none commits changes before the mark. Call `setMark` after the check.
  */
 export async function windowOf(db: Knex, kind: string, lagMs: number): Promise<Window> {
   const { rows } = await db.raw<{ rows: Window[] }>(`select ${WINDOW_START} as from, now() - :lag::interval as to`, {
@@ -108,7 +107,7 @@ export async function windowOf(db: Knex, kind: string, lagMs: number): Promise<W
   return window;
 }
 
-/** Everything up to here was looked at. A mark never goes back, unless it lies in the future. */
+/** Records that all changes up to here were checked. A mark never moves back, unless it lies in the future. */
 export async function setMark(db: Knex, kind: string, mark: Date | string): Promise<void> {
   await db.raw(
     `insert into audit_marks as known (kind, mark) values (?, ?)
@@ -118,13 +117,13 @@ export async function setMark(db: Knex, kind: string, mark: Date | string): Prom
   );
 }
 
-/** How far something was looked at; undefined without a mark. */
+/** The instant up to which changes were checked; undefined without a mark. */
 export async function markOf(db: Knex, kind: string): Promise<Date | undefined> {
   const [mark] = await db('audit_marks').where({ kind }).pluck<Date[]>('mark');
   return mark;
 }
 
-/** Forgets how far something was looked at. */
+/** Deletes the mark, so that the next run starts over. */
 export async function clearMark(db: Knex, kind: string): Promise<void> {
   await db('audit_marks').where({ kind }).delete();
 }

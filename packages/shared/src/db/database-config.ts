@@ -8,7 +8,7 @@ const NOT_A_URL =
   'has to be postgres://user:password@host:port/database; special characters of the password have to be percent-encoded, ' +
   'or the password given by DATABASE_PASSWORD';
 
-/** Settings of the way to the own database. */
+/** Settings of the connection to the service's own database. */
 export const databaseConfig = {
   DATABASE_URL: z
     .string()
@@ -36,15 +36,15 @@ export const databaseConfig = {
 
 export type DatabaseConfig = z.output<z.ZodObject<typeof databaseConfig>>;
 
-/** What `migrate` needs: the settings of the database and nothing else. */
+/** Reads only the settings that `migrate` needs: those of the database. */
 export function readMigrateConfig(env: Record<string, string | undefined> = process.env): DatabaseConfig {
   return loadConfig(z.object(databaseConfig), env);
 }
 
 /**
- * How to reach the database, in the words of the code. Where TLS is spoken, the certificate and the name of the server
- * are checked, also with `sslmode=require`: without that anybody in between could answer for it.
- * @throws ConfigError for settings that would leave that out.
+ * Connection options from the settings. With TLS, the certificate and the name of the server are verified, also with
+ * `sslmode=require`: otherwise a machine in the middle could impersonate the server.
+ * @throws ConfigError for settings that would skip the verification.
  */
 export function databaseConnection(config: DatabaseConfig): DatabaseConnection {
   const url = new URL(config.DATABASE_URL);
@@ -56,7 +56,7 @@ export function databaseConnection(config: DatabaseConfig): DatabaseConnection {
   const mode = take(url, 'sslmode');
   const caFile = config.DATABASE_CA_FILE ?? take(url, 'sslrootcert');
   url.searchParams.delete('sslrootcert');
-  // Both ways are spoken alike.
+  // Both connections use the same TLS mode.
   sessionUrl?.searchParams.delete('sslmode');
   sessionUrl?.searchParams.delete('sslrootcert');
   if (mode !== undefined && !MODES.has(mode))
@@ -73,7 +73,7 @@ export function databaseConnection(config: DatabaseConfig): DatabaseConnection {
   };
 }
 
-/** Whether a mode of libpq speaks TLS. `allow` and `prefer` would go on in the clear when it fails: refused. */
+/** Whether a libpq mode uses TLS. `allow` and `prefer` are refused: they fall back to plain text. */
 const MODES = new Map([
   ['disable', false],
   ['require', true],
@@ -95,7 +95,7 @@ function assertReadable(path: string): void {
   }
 }
 
-/** A password with `/`, `#` or `?` in it still makes an address, though one of another host. */
+/** Checks the path too: an unescaped `/`, `#` or `?` in a password yields a valid address of another host. */
 function isAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, pathname, hash } = new URL(text);

@@ -9,9 +9,9 @@ import { watchPool } from './pool-signals.ts';
 export interface DatabaseConnection {
   /** `postgres://user:password@host:port/database`; may lead to a pooler that hands out connections by transaction. */
   url: string;
-  /** The way past such a pooler, for what belongs to a session. */
+  /** An address that bypasses such a pooler, for session state such as locks. */
   sessionUrl?: string | undefined;
-  /** Connections of this process at most. */
+  /** Maximum number of connections of this process. */
   poolMax?: number;
   /** TLS with these authorities; no TLS when absent. */
   tls?: ConnectionOptions | undefined;
@@ -26,7 +26,7 @@ export interface DbOptions extends DatabaseConnection {
   acquireTimeoutMs?: number;
   /** Shifts `vision_now()`, for tests. `0 seconds` is not sent at all: not every pooler lets options pass. */
   clockOffset?: string;
-  /** Takes the place of the client of knex: the simulation decides in one when each statement takes place. */
+  /** Replaces the knex client: the simulation uses one that decides when each statement runs. */
   client?: typeof MeasuredClient;
 }
 
@@ -36,8 +36,8 @@ const LOCK_MS = 3_000;
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
 /**
- * Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the
- * database is away.
+ * Opens a lazy connection pool: it connects with the first query, so a service starts while the database is
+ * unavailable.
  */
 export function createDb(options: DbOptions): Knex {
   const { statementTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;

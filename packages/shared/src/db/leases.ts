@@ -11,17 +11,18 @@ export interface ClaimOptions {
   where?: Knex.Raw;
   /** Further assignments, which begin with a comma; they see the row as it was. */
   set?: Knex.Raw;
-  /** Which rows come first; those whose lease ended first when left out. */
+  /** Order of the rows; by the end of their leases if absent. */
   orderBy?: Knex.Raw;
 }
 
 /**
- * Claims rows whose lease has run out and returns them as they are after the claim: `lease_until` in the future,
+ * Claims rows whose lease has expired and returns them as they are after the claim: `lease_until` in the future,
  * `attempt` one higher. Two workers never get the same row at once.
  *
- * `attempt` is the fencing token: every later write of the claimer is `… where key = ? and attempt = ?` and checks the
- * count, because a slow worker may outlive its lease. A worker that needs longer calls `renewLease`; who finishes sets
- * the row to a state that `where` excludes; who dies is followed by the next claimer once the lease is over.
+ * `attempt` is the fencing token: every later write of the worker is `… where key = ? and attempt = ?` and checks the
+ * count, because a slow worker may outlive its lease. A worker that needs longer calls `renewLease`; a worker that
+ * finishes sets the row to a state that `where` excludes. If a worker dies, another one claims the row after the lease
+ * has expired.
  */
 export async function claimDue<Row>(
   db: Knex,
@@ -50,7 +51,7 @@ export async function claimDue<Row>(
   return result.rows;
 }
 
-/** Extends the lease of a claimed row; false when somebody else has taken it over and the work must be dropped. */
+/** Extends the lease of a claimed row; false when another worker has taken it over and the work must be dropped. */
 export async function renewLease(
   db: Knex,
   { table, key, leaseMs }: Pick<ClaimOptions, 'table' | 'key' | 'leaseMs'>,

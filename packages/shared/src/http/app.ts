@@ -9,9 +9,9 @@ import { namedSpan, noteCutAnswer } from './server-span.ts';
 
 export interface AppOptions {
   routes: Route[];
-  /** Proves who asks; runs before every route that is not `authenticated: false`. */
+  /** Authenticates the caller; runs before every route that is not `authenticated: false`. */
   authenticate: RequestHandler;
-  /** Decides whether who asks may ask for this operation; runs after `authenticate`. */
+  /** Decides whether the caller may use this operation; runs after `authenticate`. */
   authorize?: ((operation: string) => RequestHandler) | undefined;
   logger: Logger;
   /** Runs after the request id and before everything else. */
@@ -30,7 +30,7 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
     .set('query parser', 'simple')
     .enable('case sensitive routing')
     .enable('strict routing');
-  // `If-None-Match: *` would make Express answer 304 although nothing here has a version.
+  // With `If-None-Match: *`, Express would respond 304 although responses here have no versions.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use(requestId, noteCutAnswer, noSniffing, ...before);
   app.use(ifMalformed(authenticate), ifMalformed(refuseMalformed));
@@ -52,15 +52,15 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
   return app;
 }
 
-/** A browser must not take an answer for anything but what its Content-Type says. */
+/** A browser must not treat a response as another type than its Content-Type. */
 const noSniffing: RequestHandler = (_req, res, next) => {
   res.set('X-Content-Type-Options', 'nosniff');
   next();
 };
 
 /**
- * Runs a handler for paths that cannot be decoded only: the router would refuse them before anybody had
- * proven who asks.
+ * Runs a handler only for paths that cannot be decoded: otherwise the router would refuse them before the
+ * authentication of the caller.
  */
 function ifMalformed(handler: RequestHandler): RequestHandler {
   return (req, res, next) => (isDecodable(req.path) ? next() : handler(req, res, next));

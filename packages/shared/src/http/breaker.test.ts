@@ -34,7 +34,7 @@ test('a single failure does not open it, ten do', async () => {
   expect(breaker.state()).toBe('open');
 });
 
-test('errors that are thrown count like results that are judged a fault, and reach the caller', async () => {
+test('errors that are thrown count like results that are classified as faults, and reach the caller', async () => {
   const breaker = breakerOf();
   const crash = () => breaker.run(() => Promise.reject(new Error('reset')), classify);
   await expect(crash()).rejects.toThrow('reset');
@@ -87,7 +87,7 @@ test('failures of calls that began before the last success, and failures before 
   expect(breaker.state()).toBe('closed');
 });
 
-test('an outage that opened it is over with one success: older failures count no more', async () => {
+test('one success ends an outage that opened it: older failures no longer count', async () => {
   jest.useFakeTimers();
   const breaker = breakerOf(1_000);
   await times(100, () => say(breaker, 'ok'));

@@ -79,7 +79,7 @@ test('a connection that does not come about in time is a timeout of its own, and
   expect(told()).toMatchObject({ 'error.type': 'connect_timeout', 'app.bytes_sent': 0 });
 });
 
-test('a call for a read ends when the time of the read is over, and says so', async () => {
+test('a call for a read request ends at the deadline of the request, and reports that', async () => {
   const deadline = createDeadline(200, true);
   deadline.start();
   await withDeadline(deadline, () => expect(ask({ timeoutMs: 10_000 })).rejects.toMatchObject({ reason: 'timeout' }));
@@ -88,7 +88,7 @@ test('a call for a read ends when the time of the read is over, and says so', as
   expect(Number(heard['x-deadline-ms'])).toBeLessThanOrEqual(200);
 });
 
-test('a call for a create has its own limit, however little time its caller still waits', async () => {
+test('a call for a create request has its own limit, even if its caller waits for less time', async () => {
   answer = (_req, res) => void res.end('{}');
   const deadline = createDeadline(0, false);
   deadline.start();

@@ -2,7 +2,7 @@ import type { SubjectLimits } from '@vision/contracts/limits';
 import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { KeyScope } from '@vision/contracts/scopes';
 
-/** Who asks, as proven by the token of the previous hop. */
+/** The caller, authenticated by the token of the previous hop. */
 export interface Caller {
   subject: string;
   /** Service that made the call. */
@@ -14,6 +14,6 @@ export interface Caller {
   scopes?: readonly KeyScope[] | undefined;
   /** Setting of the subject for new video tasks; absent: off. */
   snapshots?: SnapshotMode | undefined;
-  /** Set while an operator keeps new work out. */
+  /** Set while an operator refuses new work. */
   maintenance?: { reason: string } | undefined;
 }

@@ -10,7 +10,7 @@ export const EVENT_STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
-/** The answer that begins such a stream, for documents. */
+/** The response that begins such a stream, for documents. */
 export const eventStreamDoc: ResponseDoc = {
   description: 'Server-sent events',
   mediaTypes: ['text/event-stream'],
@@ -23,8 +23,8 @@ export const lastEventIdDoc = z.object({
 });
 
 /**
- * Sends events as fast as the client takes them. It is told to reconnect after 0.5 to 5 s, so that clients of a
- * replica that ends do not come back all at once.
+ * Sends events as fast as the client reads them. Sets a random reconnection delay of 0.5 to 5 s, so that the clients of
+ * a stopping replica do not all reconnect at once.
  *
  * @param textOf an event in the text form of server-sent events
  * @param signal ends the stream

@@ -6,13 +6,13 @@ export interface HttpServer {
   /** Starts listening; resolves with the port. */
   start: () => Promise<number>;
   /**
-   * Serves on, but every answer from now on ends its connection: a caller that keeps connections finds another replica
-   * while this one still answers, instead of a connection that is closed in the moment of its next request.
+   * Continues to serve, but every response from now on closes its connection: a caller with keep-alive finds another
+   * replica while this one still responds, instead of a connection that closes during its next request.
    */
   retire: () => void;
-  /** Stops accepting, lets running requests finish within the grace, then cuts them. */
+  /** Stops accepting, lets running requests finish within the grace time, then aborts them. */
   stop: (graceMs: number) => Promise<void>;
-  /** The port in use; before the start the one that was asked for. */
+  /** The port in use; before the start the configured one. */
   readonly port: number;
   readonly server: Server;
 }
@@ -30,8 +30,8 @@ export interface ListenOptions {
 
 /**
  * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's
- * limit for a whole request is off; keep-alive has to outlast the idle time of the proxy in front, or a connection is
- * used again that was just closed.
+ * limit for a whole request is off; keep-alive has to outlast the idle time of the proxy in front, which otherwise
+ * reuses a connection that was just closed.
  */
 export function createHttpServer(
   listener: RequestListener,
@@ -48,7 +48,7 @@ export function createHttpServer(
     },
     listener,
   );
-  // `100 Continue` is sent when somebody begins to read the body, so a request refused by its head never sends it.
+  // Sends `100 Continue` only when a handler begins to read the body: a request refused by its head never sends one.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue();
@@ -79,7 +79,7 @@ export function createHttpServer(
       }),
     stop: (graceMs) =>
       new Promise((resolve) => {
-        // A connection that is kept alive would go on bringing requests; each ends with the answer it is busy with.
+        // A keep-alive connection would bring further requests; each one closes after its current response.
         isStopping = true;
         retire();
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -92,10 +92,10 @@ export function createHttpServer(
   };
 }
 
-/** Of one response: each part on its way listens for its end, and Node.js warns of a leak beyond ten. */
+/** Limit per response: several handlers listen for its end, and Node.js warns of a leak beyond ten. */
 const LISTENERS = 20;
 
-/** Returns what makes every answer, also those under way, the last one of its connection. */
+/** Returns a function that makes every response, current ones included, the last one of its connection. */
 function retirementOf(server: Server): () => void {
   const running = new Set<ServerResponse>();
   let isRetired = false;

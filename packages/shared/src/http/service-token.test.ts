@@ -11,7 +11,7 @@ const newSigner = () => createTokenSigner({ issuer: 'gateway', key: keyOf(testSe
 afterEach(() => {
   jest.useRealTimers();
 });
-/** Lets the clock alone be moved. */
+/** Fakes only the clock. */
 const stopClock = () =>
   jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
 
@@ -41,7 +41,7 @@ test('the same claims are signed once, others anew', async () => {
   expect(new Set([token, ...others]).size).toBe(7);
 });
 
-test('a token is renewed when half of its life is over, and lives no longer than five minutes', async () => {
+test('a token is renewed after half of its lifetime, which is at most five minutes', async () => {
   stopClock();
   const signer = newSigner();
   const verifier = createTokenVerifier('tasks', publicKeys);
@@ -59,7 +59,7 @@ test('a token is renewed when half of its life is over, and lives no longer than
 test('a token is good whose second ends while it is made', async () => {
   const RealDate = Date;
   let nowMs = RealDate.now();
-  // Each look at the clock finds another second, as one beside a pause may.
+  // Each reading of the clock returns another second, as two readings around a pause may.
   const hurried = class extends RealDate {
     constructor() {
       super((nowMs += 1_000));
@@ -114,7 +114,7 @@ test('old and new key of a service count side by side, so a rotation refuses no 
   // 2. Replica by replica, the gateway signs with the new key.
   const signedByNew = await tokenBy(fresh, during);
   await passes(signedByNew, during);
-  // 3. Nobody signs with the old key any more, and it goes from the list.
+  // 3. No replica signs with the old key any more, and it is removed from the list.
   await passes(signedByNew, after);
   await expect(createTokenVerifier('tasks', after).verify(signedByOld)).rejects.toMatchObject({ fault: 'key_unknown' });
 });

@@ -21,7 +21,7 @@ async function lookupIn(zone: (question: DnsQuestion, timesAsked: number) => Dns
 const ample = { deadlineMs: 30_000 };
 const brief = { deadlineMs: 300 };
 
-/** Sockets of this process: a look-up that goes on has one. */
+/** Number of sockets of this process: a lookup that is still running has one. */
 const openSockets = () => readdirSync('/proc/self/fd').filter(isSocket).length;
 
 function isSocket(fd: string): boolean {
@@ -72,14 +72,14 @@ test('name servers that fail or are not there differ from a name that is not', a
 test.each<[string, DnsAnswer]>([
   ['silent', 'silent'],
   ['too slow', { addresses: ['8.8.8.8'], afterMs: 30_000 }],
-])('a server that is %s is given up at the deadline, and nothing is left of the look-up', async (_name, answer) => {
+])('a server that is %s is abandoned at the deadline, and the lookup leaves no socket open', async (_name, answer) => {
   const lookup = await lookupIn(() => answer);
   const before = openSockets();
   await expect(lookup('camera.example.org', brief)).rejects.toMatchObject({ fault: 'resolve_timeout' });
   expect(openSockets()).toBe(before);
 });
 
-test('a look-up whose caller is gone ends at once with the reason of the caller', async () => {
+test('a lookup whose caller is gone ends at once with the reason of the caller', async () => {
   const lookup = await lookupIn(() => 'silent');
   const gone = new AbortController();
   const before = openSockets();
@@ -97,7 +97,7 @@ test('an answer that is missing for one family does not hide the other', async (
   expect(await lookup('camera.example.org', brief)).toEqual(['8.8.8.8']);
 });
 
-test('many look-ups in a silent zone keep no other waiting, and giving one up leaves the others alone', async () => {
+test('many lookups in a silent zone do not delay others, and aborting one does not affect the others', async () => {
   const lookup = await lookupIn(({ name }) =>
     name.endsWith('silent.example') ? 'silent' : { addresses: ['8.8.8.8'] },
   );
@@ -119,14 +119,14 @@ test('many look-ups in a silent zone keep no other waiting, and giving one up le
   expect(openSockets()).toBe(before);
 });
 
-test('a name is asked for as it stands: no search list, no hosts file', async () => {
+test('a name is queried unchanged: no search list, no hosts file', async () => {
   const lookup = await lookupIn(() => 'nxdomain');
   await expect(lookup('localhost', ample)).rejects.toMatchObject({ fault: 'name_unknown' });
   await expect(lookup('camera', ample)).rejects.toMatchObject({ fault: 'name_unknown' });
   expect(new Set(dns?.asked.map(({ name }) => name))).toEqual(new Set(['localhost', 'camera']));
 });
 
-test('an answer that is huge or no answer at all ends the look-up and nothing else', async () => {
+test('a huge or malformed answer ends only its own lookup', async () => {
   const many = Array.from({ length: 2_000 }, (_, at) => `8.8.${at >> 8}.${at & 255}`);
   const lookup = await lookupIn(({ name }) => (name === 'huge.example' ? { addresses: many } : 'garbage'));
   const isEnded = (name: string) =>
@@ -137,7 +137,7 @@ test('an answer that is huge or no answer at all ends the look-up and nothing el
   expect(await Promise.all([isEnded('huge.example'), isEnded('garbage.example')])).toEqual([true, true]);
 });
 
-test('a name that leads elsewhere the second time is judged again each time', async () => {
+test('the address policy checks every resolution of a name again', async () => {
   const lookup = await lookupIn((_question, times) => ({ addresses: [times === 1 ? '8.8.8.8' : '169.254.169.254'] }));
   const { resolvePinned } = createAddressPolicy([], { lookup });
   const camera = { host: 'camera.example.org', port: 554 };

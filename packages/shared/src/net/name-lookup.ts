@@ -2,9 +2,9 @@ import { Resolver } from 'node:dns/promises';
 import { AddressError } from './address-error.ts';
 
 export interface LookupOptions {
-  /** Longest time for the whole look-up. */
+  /** Longest time for the whole lookup. */
   deadlineMs: number;
-  /** Ends the look-up early; it then rejects with the reason of the signal. */
+  /** Ends the lookup early; it then rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
 }
 
@@ -16,8 +16,8 @@ const TRY_MS = 1_000;
 const TRIES = 4;
 
 /**
- * Looks names up by c-ares. Unlike `dns.lookup` it holds no thread of the pool, so a silent name server delays only its
- * own caller, and a lookup can be aborted. It reads neither the hosts file nor search lists.
+ * Resolves names with c-ares. Unlike `dns.lookup` it holds no thread of the pool, so a silent name server delays only
+ * its own caller, and a lookup can be aborted. It reads neither the hosts file nor search lists.
  * @param servers IP addresses, with a port when it is not 53; those of the system when there are none.
  * @throws Error when a server is no IP address.
  */
@@ -30,7 +30,7 @@ export function createLookup(servers: readonly string[] = []): Lookup {
   createResolver();
   return async (name, { deadlineMs, signal }) => {
     signal?.throwIfAborted();
-    // One for each look-up, because cancel() ends all queries of a resolver.
+    // One for each lookup, because cancel() ends all queries of a resolver.
     const resolver = createResolver();
     const cancel = () => resolver.cancel();
     const timer = setTimeout(cancel, deadlineMs);

@@ -1,8 +1,8 @@
 import { isNativeError } from 'node:util/types';
 
-/** Why a store cannot be used, as one sentence that names the setting to look at and never shows a secret. */
+/** Reason why a store cannot be used: one sentence that names the setting to check and never shows a secret. */
 export interface Fault {
-  /** `wrong`: somebody has to mend it; `away`: it does not answer, as in an outage; `risk`: it can be used so. */
+  /** `wrong`: an operator has to fix it; `away`: it does not respond, as in an outage; `risk`: usable, but unsafe. */
   kind: 'wrong' | 'away' | 'risk';
   sentence: string;
 }
@@ -10,7 +10,7 @@ export interface Fault {
 export const wrong = (sentence: string): Fault => ({ kind: 'wrong', sentence });
 export const away = (sentence: string): Fault => ({ kind: 'away', sentence });
 
-/** Raised by what cannot go on; its message is the sentence of the fault. */
+/** Thrown when work cannot continue; its message is the sentence of the fault. */
 export class FaultError extends Error {
   override readonly name = 'FaultError';
   readonly fault: Fault;
@@ -21,7 +21,7 @@ export class FaultError extends Error {
   }
 }
 
-/** The codes of an error and of what caused it, outermost first. */
+/** The codes of an error and of its causes, outermost first. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; isNativeError(at) && depth < 6; at = causeOf(at), depth += 1) {
@@ -39,7 +39,7 @@ export function rootMessage(error: unknown): string {
   return message;
 }
 
-/** Several addresses that were tried are one AggregateError, whose first error stands for all. */
+/** An AggregateError holds one error per address that was tried; the first one represents all. */
 function causeOf(error: Error): unknown {
   return error instanceof AggregateError ? error.errors[0] : error.cause;
 }
@@ -47,9 +47,9 @@ function causeOf(error: Error): unknown {
 const UNTRUSTED = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS_CERT_ALTNAME_FORMAT|INVALID_CA|HOSTNAME_MISMATCH)/;
 
 /**
- * What went wrong between two ends that should speak TLS.
+ * The fault in a TLS connection.
  * @param names the store, and its settings: of its address, of the switch for TLS, of the file of authorities
- * @returns undefined when the error does not speak of TLS.
+ * @returns undefined when the error does not concern TLS.
  */
 export function tlsFault(
   error: unknown,

@@ -11,15 +11,15 @@ const severities: Record<string, SeverityNumber> = {
   fatal: SeverityNumber.FATAL,
 };
 
-/** Where lines go that must not be lost. */
+/** Destination of lines that must not be lost. */
 export interface LineDestination extends DestinationStream {
   flushSync?: () => void;
 }
 
 /**
- * Writes each line to `out` as it is, and hands it to OpenTelemetry when logs are exported. The record is made from the
- * written line, so what is redacted there is redacted here. It waits in a queue of its own: a collector that is away or
- * slow costs records, never a line and never a request.
+ * Writes each line to `out` as it is, and passes it to OpenTelemetry when logs are exported. The record is made from
+ * the written line, so it has the same redactions. It waits in a separate queue: an unavailable or slow collector
+ * causes the loss of records, but never of a line or a request.
  */
 export function alsoExported(out: LineDestination): LineDestination {
   const exporter = logs.getLogger('vision');
@@ -41,7 +41,7 @@ interface Line extends Record<string, unknown> {
 
 function exportLine(exporter: Logger, text: string): void {
   try {
-    // Resource and record have places of their own for what stands at the beginning of every line.
+    // Resource and record have fields of their own for the first properties of every line.
     const { time, level = 'info', msg, name: _name, service: _service, ...rest } = JSON.parse(text) as Line;
     const { trace_id: _trace, span_id: _span, err, ...facts } = rest;
     exporter.emit({
@@ -56,7 +56,7 @@ function exportLine(exporter: Logger, text: string): void {
   }
 }
 
-/** An error under the names that viewers know. */
+/** An error under the attribute names of OpenTelemetry. */
 function exceptionOf(err: Line['err']): Record<string, AnyValue> {
   if (err === undefined) return {};
   const { type, message, stack, ...more } = err;

@@ -11,19 +11,19 @@ export type Toxic =
   | { kind: 'latency'; ms: number; jitterMs: number }
   /** Open connections are reset; new ones too. */
   | { kind: 'reset' }
-  /** Bytes are taken and never arrive; connections stay open. */
+  /** Bytes are accepted and never arrive; connections stay open. */
   | { kind: 'black_hole' }
-  /** What is asked arrives and takes effect; no reply comes back. */
+  /** Requests arrive and take effect; no reply comes back. */
   | { kind: 'deaf' }
   /**
    * Connections that are open now never carry a byte again and are never reset, for the rest of the test: their peer
-   * has vanished. New ones work. `serverNoticesMs`: the store's end is closed after this long, as by the keepalive of
-   * its kernel, which this proxy would answer for ever.
+   * has vanished. New ones work. `serverNoticesMs`: the store's end is closed after this long, as its kernel's
+   * keepalive would do, whose probes this proxy always answers.
    */
   | { kind: 'dead'; serverNoticesMs?: number }
   /** New connections are refused at once, as by a process that is not there. */
   | { kind: 'refuse' }
-  /** After so many bytes of a connection its requests are taken and never arrive; connections stay open. */
+  /** After this many bytes of a connection, its requests are accepted and never arrive; connections stay open. */
   | { kind: 'stall_after'; bytes: number }
   /** The reply is cut after this many bytes and the connection is reset. */
   | { kind: 'cut_after'; bytes: number }
@@ -35,13 +35,13 @@ export type Toxic =
   /** PostgreSQL: the commit never reaches the server, so the transaction is rolled back; the connection is reset. */
   | { kind: 'lose_commit'; probability: number; mentioning?: string };
 
-/** Either every client of a store suffers, or the one client of this proxy; what the one suffers alone goes first. */
+/** All clients of a store are affected, or only the client of this proxy; faults of the one client take precedence. */
 export type Scope = 'store' | 'client';
 
 export interface FaultProxy {
   port: number;
   set: (toxic: Toxic, scope?: Scope) => void;
-  /** Times a toxic touched a connection: a run in which this stays 0 has shown nothing. */
+  /** Number of times a toxic affected a connection: a run in which this stays 0 proves nothing. */
   hits: () => number;
   close: () => Promise<void>;
 }
@@ -51,12 +51,12 @@ interface Pair {
   server: Socket;
   replied: number;
   asked: number;
-  /** The transaction under way has sent the text that `lose_commit_reply` looks for. */
+  /** The current transaction has sent the text that `lose_commit_reply` matches. */
   mentioned: boolean;
   isDead: boolean;
 }
 
-/** What holds now, and how often it touched a connection. */
+/** Current faults, and how often they affected a connection. */
 interface Faults {
   toxics: Record<Scope, Toxic>;
   hits: number;
@@ -70,7 +70,7 @@ interface Target {
 
 /**
  * A TCP proxy on a free port of the loopback interface in front of `target`, with faults on demand. A target that is a
- * function is asked for each connection: the server behind may move.
+ * function is called for each connection: the server may move.
  */
 export async function startFaultProxy(
   target: Target | (() => Target),
@@ -161,7 +161,7 @@ function delayOf(
     case 'lose_commit_reply':
     case 'lose_commit':
       if (direction === 'request') {
-        // What was asked before, outside of any transaction, is not part of this one.
+        // Earlier statements outside of any transaction are not part of this one.
         if (chunk.includes('BEGIN')) pair.mentioned = false;
         pair.mentioned ||= chunk.includes(toxic.mentioning ?? '');
       }
@@ -192,7 +192,7 @@ function die(pair: Pair, serverNoticesMs: number | undefined): void {
 interface Forwarding {
   delayOf: (chunk: Buffer) => number | 'drop';
   over: () => void;
-  /** The end of one side is not told to the other. */
+  /** Whether the end of one side is hidden from the other. */
   isDead: () => boolean;
 }
 

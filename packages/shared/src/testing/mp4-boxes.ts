@@ -34,7 +34,7 @@ export function boxesOf(bytes: Buffer): Found[] {
 export const replaceBox = (bytes: Buffer, type: string, make: (data: Buffer) => Buffer): Buffer =>
   Buffer.concat(boxesOf(bytes).map((one) => (one.type === type ? make(one.data) : box(one.type, one.data))));
 
-/** The box at `path` changed, for files whose index stands behind the pictures. */
+/** Changes the box at `path`, for files whose index follows the frames. */
 export function changeAt(bytes: Buffer, [type = '', ...rest]: string[], change: (data: Buffer) => Buffer): Buffer {
   return replaceBox(bytes, type, (data) => box(type, rest.length === 0 ? change(data) : changeAt(data, rest, change)));
 }

@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
-  /** Ends a wait that is in vain, before the test runner does so without a word about what was seen. */
+  /** Time limit, below that of the test runner, whose error would not show the last value. */
   timeoutMs?: number;
-  /** Of the first questions; a wait that lasts asks less and less often. */
+  /** Interval of the first polls; it grows during a long wait. */
   intervalMs?: number;
 }
 
-/** Ends a wait for a fact that never comes: far above what any takes on a busy machine, below the runner's limit. */
+/** Default time limit: far above the waits on a busy machine, below the runner's limit. */
 const PATIENCE_MS = 180_000;
-/** Files wait beside each other on the same cores: what asks all the time makes all of them wait longer. */
+/** Test files share the cores: constant polling would delay all of them. */
 const LONGEST_INTERVAL_MS = 250;
 const INTERVAL_OF_WAITED = 0.05;
 
 /**
- * Asks again and again until `fn` gives something truthy, and returns that. A throwing `fn` counts as "not yet".
- * @throws Error that shows the last value or error, when time is up.
+ * Polls until `fn` returns something truthy, and returns that. A throwing `fn` counts as "not yet".
+ * @throws Error that shows the last value or error after the time limit.
  */
 export async function until<T>(
   fn: () => T | Promise<T>,

@@ -8,7 +8,7 @@ import { rememberFacts } from './upstream-facts.ts';
 import type { UpstreamFacts } from './upstream-facts.ts';
 import { recordCall } from './upstream-metrics.ts';
 
-/** Everything that we ask something of. */
+/** Upstreams that our services call. */
 export type UpstreamName =
   | 'gateway'
   | 'tasks'
@@ -27,37 +27,36 @@ export type UpstreamName =
 
 export interface UpstreamCallOptions {
   upstream: UpstreamName;
-  /** What is asked; one of few words, never an id. */
+  /** Name of the operation: a small fixed set, never an id. */
   operation: string;
   /** The limit that ends the call, in milliseconds. */
   limitMs?: number | undefined;
   /** The limit of all calls of this kind, where this one has less. */
   usualLimitMs?: number | undefined;
-  /** Which try this is, of how many at most. */
+  /** Number of this attempt, and the maximum. */
   attempt?: { number: number; of: number } | undefined;
   breakerState?: string | undefined;
-  /** Makes a span only as part of a trace; for calls that background rounds make too. */
+  /** Creates a span only as part of a trace; for calls that background jobs make too. */
   isPartOfTrace?: boolean | undefined;
-  /** More of the conventions; nothing that a stranger wrote. */
+  /** Further attributes of the semantic conventions; no text from outside. */
   attributes?: Attributes | undefined;
 }
 
 /** Facts of a running call. */
 export interface UpstreamCall {
-  /** Counts bytes of the request that were handed over; a function is asked when the call ends. */
+  /** Counts bytes of the request that were sent; a function is called when the call ends. */
   sent: (bytes: number | (() => number)) => void;
-  /** The status of an answer over HTTP; 5xx counts as a failure of the other side, however the caller handles it. */
+  /** The status of an HTTP response; 5xx counts as a failure of the other side, however the caller handles it. */
   answered: (status: number) => void;
-  /** How the call ended, where nothing is thrown and the status does not tell it; and the limit that ended it. */
+  /** Outcome of the call, if it throws no error and the status does not show it; and the limit that ended it. */
   ended: (word: CallOutcome, limitMs?: number) => void;
 }
 
 const tracer = () => trace.getTracer('vision.upstream');
 
 /**
- * The one way to call an upstream: one span that says whom we asked, under which limit and with what outcome; one
- * measurement; and on what it throws the same facts, for the log line. A client that left and a cancel of our own are
- * no errors.
+ * The one way to call an upstream: one span with the upstream, the limit and the outcome; one measurement; and the same
+ * facts on a thrown error, for the log line. A client that disconnected and a cancel of our own are no errors.
  */
 export async function callUpstream<T>(
   options: UpstreamCallOptions,
@@ -74,7 +73,7 @@ export async function callUpstream<T>(
       span.setAttribute('error.type', outcome).setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end();
-    // Neither what was left of a deadline nor the limit of one phase is that of the kind.
+    // The limit of this kind of call is neither the rest of a deadline nor the limit of one phase.
     recordCall({ upstream, operation, outcome, spentMs, limitMs: options.usualLimitMs ?? options.limitMs });
     if (error !== undefined) rememberFacts(error, factsFor(options, seen, outcome, spentMs));
   };

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Milliseconds that the caller will still wait for the answer, counted from when the whole request is there. Only
- * services of ours are believed.
+ * Milliseconds that the caller will still wait for the response, counted from the arrival of the whole request.
+ * Accepted from our own services only.
  */
 export const deadlineHeader = 'x-deadline-ms';
 
 /** The time that one request has left. */
 export interface Deadline {
-  /** Milliseconds; all of them as long as the request is still arriving. Below 0 when it is over. */
+  /** Remaining milliseconds; the full budget while the request is still arriving. Below 0 after the deadline. */
   leftMs: () => number;
-  /** Whether work ends with it. A create goes on: its caller comes back with the same key. */
+  /** Whether work ends at the deadline. A create request continues: its caller retries with the same key. */
   isBinding: boolean;
 }
 
@@ -22,10 +22,10 @@ export const activeDeadline = (): Deadline | undefined => active.getStore();
 export const withDeadline = <T>(deadline: Deadline | undefined, work: () => T): T =>
   deadline ? active.run(deadline, work) : work();
 
-/** Runs work that many requests share, and that ends with none of them. */
+/** Runs work that many requests share, without the deadline of any of them. */
 export const withoutDeadline = <T>(work: () => T): T => active.run(undefined, work);
 
-/** Reads the header of another service; undefined for what is no time. */
+/** Reads the header of another service; undefined if it is no valid time. */
 export function readDeadline(text: string | string[] | undefined): number | undefined {
   if (typeof text !== 'string' || !/^\d{1,9}$/.test(text)) return undefined;
   return Number(text);

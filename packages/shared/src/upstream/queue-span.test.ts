@@ -10,7 +10,7 @@ beforeEach(() => recorded.clear());
 
 const told = () => recorded.spans().map(({ attributes }) => [attributes['app.call.outcome'], attributes['error.type']]);
 
-test('the wait for a place is a span that ends when the work begins', async () => {
+test('the wait for a slot is a span that ends when the work begins', async () => {
   const gate = createGate({ concurrency: 1 });
   const first = Promise.withResolvers<void>();
   const running = runInTurn(gate, 'detect', () => first.promise);
@@ -27,7 +27,7 @@ test('the wait for a place is a span that ends when the work begins', async () =
   expect(recorded.spans()[1]?.attributes['app.queue.wait_ms']).toBeGreaterThanOrEqual(0);
 });
 
-test('a request whose time runs out in the line, one that leaves it, and a full line differ', async () => {
+test('a deadline while queued, a cancelled wait and a full queue have different outcomes', async () => {
   const gate = createGate({ concurrency: 1, queue: 1 });
   const first = Promise.withResolvers<void>();
   const running = runInTurn(gate, 'detect', () => first.promise);

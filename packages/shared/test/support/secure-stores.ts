@@ -19,7 +19,7 @@ export interface SecureStore {
 /** A password that breaks every address into which it is written as it is. */
 export const ODD_PASSWORD = 'p@ss:w/rd?#%2F&+ =';
 
-/** A PostgreSQL server that lets nobody in without TLS. */
+/** A PostgreSQL server that refuses connections without TLS. */
 export async function startSecurePostgres(): Promise<SecureStore> {
   const dir = mkdtempSync(join(tmpdir(), 'vision-secure-postgres-'));
   const { certificates, strangers } = makeBoth(dir);

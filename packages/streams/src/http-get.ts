@@ -19,19 +19,19 @@ export interface GetOptions {
   credentials: Credentials | undefined;
   /** Certificates to trust instead of those of Node.js. */
   ca?: string | undefined;
-  /** Milliseconds; the handshake of TLS and the answer together may take twice as long. */
+  /** Milliseconds; the TLS handshake and the response together may take twice as long. */
   openTimeoutMs: number;
   budget: Budget;
   signal: AbortSignal;
 }
 
-/** An answer that switches to another protocol, which nobody asked for. */
+/** Error code for a response that switches to another protocol without a request for it. */
 export const SWITCHED_PROTOCOLS = 'ERR_SWITCHED_PROTOCOLS';
 
 /**
- * The answer to a GET over a connection of its own, of any status; asked once more when the server wants the
- * credentials as Digest (RFC 7616). Name and certificate checks are those of the URL. HTTP/1.1 as Node.js speaks it: a
- * second protocol would be a second parser.
+ * The response to a GET over a new connection, of any status; repeated once when the server requires the credentials
+ * as Digest (RFC 7616). Name and certificate checks are those of the URL. Only HTTP/1.1 of Node.js: a second protocol
+ * would be a second parser.
  *
  * @throws SourceError `timeout`; what `connect` throws; errors of Node.js with their codes, SWITCHED_PROTOCOLS
  */
@@ -45,7 +45,7 @@ export async function httpGet(url: StreamUrl, options: GetOptions): Promise<Inco
   return ask(url, digest, options);
 }
 
-/** Ends an answer that is not wanted, and its connection. */
+/** Discards a response and closes its connection. */
 export function drop(answer: IncomingMessage): void {
   answer.on('error', () => undefined).destroy();
 }
@@ -57,7 +57,7 @@ async function ask(url: StreamUrl, authorization: string | undefined, options: G
   signal.addEventListener('abort', giveUp, { once: true });
   raw.once('close', () => signal.removeEventListener('abort', giveUp));
   try {
-    // Interim answers (1xx) prove nothing, so the whole has a time: the handshake of TLS and the answer.
+    // Interim responses (1xx) prove nothing, so one limit covers the TLS handshake and the response.
     return await withinTime(answerOver(raw, url, { ...options, authorization }), 2 * openTimeoutMs, giveUp);
   } catch (error) {
     giveUp();
@@ -87,7 +87,7 @@ async function answerOver(
       ...(authorization === undefined ? {} : { authorization }),
     },
   });
-  // Errors after the answer show up in its body.
+  // Errors after the response begins appear in its body.
   asking.on('error', () => undefined).end();
   countInterim(asking, socket, budget);
   const answered = Promise.withResolvers<IncomingMessage>();

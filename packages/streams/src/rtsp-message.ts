@@ -26,9 +26,9 @@ const REQUEST = /^[A-Z][A-Z_]{0,31} [\x21-\x7e]+ RTSP\/1\.0$/;
 const HEADER = /^([!#$%&'*+.^_`|~\w-]{1,64}):[ ]*([\x20-\x7e\x80-\xff]*)$/;
 
 /**
- * Cuts a byte stream into parts, in order. There is one way to write a message and every other way ends the connection:
+ * Splits a byte stream into parts, in order. Only one form of a message is accepted; any other ends the connection:
  * lines end with CR LF and hold no other control character, a start line has its exact form, a length is one number in
- * digits. What one reader takes for the end of a message, another one must not take for its middle.
+ * digits. Two readers must never disagree on where a message ends.
  *
  * @throws Error when what comes is no RTSP or larger than any description
  */
@@ -92,7 +92,7 @@ function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefi
   const headers = lines.map(readHeader);
   const [length = '0', ...others] = headers.filter(([name]) => name.toLowerCase() === 'content-length').map(valueOf);
   if (others.length > 0 || !/^\d{1,5}$/.test(length) || Number(length) > MAX_BODY) throw noRtsp();
-  // These have no body whatever their length says (RFC 2326, 4.4): readers that go by it find another end.
+  // These never have a body, despite a length (RFC 2326, 4.4): readers that use the length find another end.
   if (WITHOUT_BODY.test(startLine) && Number(length) > 0) throw noRtsp();
   const size = headEnd + 4 + Number(length);
   if (bytes.length < size) return undefined;

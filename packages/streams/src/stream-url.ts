@@ -6,7 +6,7 @@ import type { Credentials } from './digest-auth.ts';
 
 type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
 
-/** A stream address in validated parts. Secret as a whole: keys hide in user names, passwords, paths and queries. */
+/** A stream address in validated parts. All of it is secret: user names, passwords, paths and queries can hold keys. */
 export type StreamUrl = StrictUrl<StreamScheme>;
 
 const defaultPorts: Record<StreamScheme, number> = { http: 80, https: 443, rtsp: 554, rtmp: 1935 };

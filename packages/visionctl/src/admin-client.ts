@@ -4,12 +4,12 @@ import type { CallReply } from '@vision/shared/http/call';
 import type { z } from 'zod';
 import type { Settings } from './config.ts';
 
-/** The admin API refused; the message is what it said. */
+/** The admin API refused; the message is that of its response. */
 class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** What was asked for is away; the rest of the admin API may answer. */
+/** The requested part is unavailable; the rest of the admin API may respond. */
 export class AwayError extends RefusedError {}
 
 /** The admin API gave no answer. */
@@ -59,7 +59,7 @@ function explain(reply: CallReply): string {
   if (!refusal) return `The answer was ${reply.status}.`;
   if (reply.status === 401) return 'ADMIN_TOKEN is not the token of this gateway (401).';
   const facts = `${reply.status}, ${String(refusal.details['reason'])}, trace ${refusal.trace_id}`;
-  // What the sentence of such an answer says is for callers, who know of no parts.
+  // The text of such a response is for callers of the public API and does not name the unavailable part.
   if (reply.status === 503) return `It could not be done now (${facts}). "visionctl doctor" says what is away.`;
   return `${refusal.detail} (${facts})`;
 }

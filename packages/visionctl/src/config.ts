@@ -12,7 +12,7 @@ import { UsageError } from './usage-error.ts';
 export interface Settings {
   adminUrl: () => string;
   adminToken: () => string;
-  /** Its schemas are loaded for the commands that ask for it: the others start in a fraction of the time. */
+  /** Loads its schemas only for commands that need them: the others start in a fraction of the time. */
   kafka: () => Promise<KafkaSettings>;
   objectStore: () => Promise<ObjectStoreOptions>;
   /** Every setting that is there, by name. */
@@ -21,7 +21,7 @@ export interface Settings {
   operator: string;
 }
 
-/** How to reach the brokers, and the topics as they have to be. */
+/** Connection to the brokers, and the desired topics. */
 interface KafkaSettings {
   connection: KafkaConnection;
   wanted: WantedTopic[];
@@ -32,7 +32,7 @@ const OWN = ['ADMIN_URL', 'ADMIN_TOKEN', 'VISION_OPERATOR', 'VISION_LOCAL_DIR'];
 
 export interface Surroundings {
   user?: () => { username: string };
-  /** Takes a line about each variable whose name is near to that of a setting. */
+  /** Receives a line about each variable whose name is similar to that of a setting. */
   warn?: (line: string) => void;
 }
 
@@ -55,7 +55,7 @@ export function readSettings(
   };
   return {
     adminUrl: () => need('ADMIN_URL')().replace(/\/+$/, ''),
-    // The gateway accepts several while one takes the place of another.
+    // The gateway accepts several during a rotation.
     adminToken: () => need('ADMIN_TOKEN')().split(',')[0]?.trim() ?? '',
     kafka: () => readKafka(values, warnOfMisspelt),
     objectStore: () => readObjectStore(values, warnOfMisspelt),
@@ -67,7 +67,7 @@ export function readSettings(
 type Values = Record<string, string | undefined>;
 type WarnOfMisspelt = (known: string[]) => void;
 
-/** Only names near to a setting are told: the environment may be that of a service or of a person. */
+/** Warns only of names similar to a setting: the environment may contain variables of other programs. */
 function misspelt(known: string[], env: NodeJS.ProcessEnv): string[] {
   return unknownSettings(known, env).flatMap(({ variable, meant }) =>
     meant === undefined ? [] : [`visionctl: ${variable} is no setting and has no effect; ${meant} is one.`],

@@ -17,11 +17,11 @@ const inForce: Curve = [
   [1, 1],
 ];
 
-/** What the service says of itself, and how often it turns a picture away first. */
+/** Version that the service reports, and number of images that it refuses first. */
 let version: string | undefined;
 let refusals: number;
 const tokens = new Set<string | undefined>();
-/** Raw scores of the two boxes in each picture: the first is on the object, the second is not. */
+/** Raw scores of the two boxes in each image: the first is on the object, the second is not. */
 const rawScores = (picture: number): [number, number] => [
   0.5 + 0.004 * (picture % 100),
   0.36 + 0.002 * (picture % 100),

@@ -6,12 +6,12 @@ import { facts, table, UNPRINTED } from '../table.ts';
 
 const TOPICS = [...Object.keys(topics), ...Object.values(topics)];
 const LISTED = ['partition', 'offset', 'at', 'type', 'key', 'group', 'reason', 'detail'];
-/** Records in one call; the services publish them one after the other. */
+/** Maximum records per call; the services publish them one after the other. */
 const REPLAYED_AT_ONCE = 500;
 
 const topicArgument = { name: 'topic', summary: 'topic of the records', choices: TOPICS };
 
-// Only what is looked at here: an older or newer gateway may tell less or more.
+// Requires only the fields used here: an older or newer gateway may return fewer or more.
 const listed = z.object({ items: z.array(z.record(z.string(), z.unknown())) });
 const shown = z.looseObject({
   topic: z.string(),
@@ -105,7 +105,7 @@ function describe(letter: Shown): string {
   ].join('\n');
 }
 
-/** Of a person who has to decide now: who has to be asked, and whether to publish it again. */
+/** Advice for an operator: where to look for the cause, and whether to publish the record again. */
 function adviceOn({ reason, group = 'its consumers', topic }: Shown): string {
   const again = `visionctl dlq replay ${topic}`;
   switch (reason) {

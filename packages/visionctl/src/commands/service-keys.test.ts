@@ -9,7 +9,7 @@ import { runCommandLine } from '../run-command-line.ts';
 async function visionctl(...argv: string[]) {
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
-  // No variable is needed: keys are made without asking anybody.
+  // Needs no settings: keys are created without any request.
   const exitCode = await runCommandLine(argv, readSettings({ VISION_LOCAL_DIR: '/nowhere' }), {
     print: say,
     complain: say,

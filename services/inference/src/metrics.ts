@@ -5,7 +5,7 @@ import { videoCodecs, videoSizes } from './domain/decode-costs.ts';
 
 const scene = 'its code; one of the scenes that are served';
 
-/** What inference measures of pictures. */
+/** Metrics of images. */
 export const imageMetrics = {
   load: gauge('vision.inference.load', { meaning: 'Images that wait or are processed in this replica' }),
   places: gauge('vision.inference.places', {
@@ -35,7 +35,7 @@ export const imageMetrics = {
   }),
 };
 
-/** What inference measures of video jobs. */
+/** Metrics of video jobs. */
 export const jobMetrics = {
   atWork: gauge('vision.jobs.at_work', { meaning: 'Video jobs that this replica runs' }),
   places: gauge('vision.jobs.places', { meaning: 'Video jobs that this replica runs at most' }),
@@ -120,7 +120,7 @@ export const jobMetrics = {
   }),
 };
 
-/** What inference measures of frames. */
+/** Metrics of frames. */
 export const frameMetrics = {
   read: counter('vision.frames.read', {
     meaning: 'Frames that came out of a decoder',

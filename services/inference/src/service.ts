@@ -24,12 +24,12 @@ import { createVideoJobs } from './video-jobs.ts';
 import type { VideoJobs } from './video-jobs.ts';
 
 export interface InferenceService extends RunningService {
-  /** Known after `start`, as the other port. */
+  /** Available after `start`, like the other port. */
   readonly port: number;
   readonly healthPort: number;
 }
 
-/** Builds the service from its configuration; nothing is loaded, connected or listening before `start`. */
+/** Builds the service from its configuration; it loads, connects and listens only in `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<InferenceService> {
   const threads = config.DETECT_THREADS || usableCores();
   const signals = createSignals(logger);
@@ -90,7 +90,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   };
 }
 
-/** The places for pictures in this process, which an autoscaler sees. */
+/** The slots for images in this process, with metrics for an autoscaler. */
 function watchedGate(places: number, signals: Signals): Gate {
   const gate = createGate({ concurrency: places, queue: 0, leavesRoom: true });
   signals.imagesWatched(gate.load, places);
@@ -109,11 +109,11 @@ function healthOf({ HOST: host, HEALTH_PORT: port }: Config, { detectors, jobs, 
   return createHealth({ host, port, logger, checks: jobs?.checks ?? [], ready, listeners: [server] });
 }
 
-/** How much is worked on at once, and how much may wait. */
+/** Limits of concurrent and of waiting images. */
 function gatesOf(threads: number, queue: number, signals: Signals): Pick<ImageDeps, 'detectionGate' | 'requestGate'> {
   return {
-    // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
-    // more for an owner with none in progress: most are decoded sooner than the work of others ends.
+    // Decoding or detection keeps one core busy for each image: more concurrent images would only delay each other. One
+    // more for an owner with none in progress: most images are decoded before the work of others ends.
     detectionGate: createGate({ concurrency: threads, spare: 1 }),
     requestGate: watchedGate(2 * threads + queue, signals),
   };

@@ -51,7 +51,7 @@ import { createProgressNotes } from './use-cases/progress-notes.ts';
 import { createLiveCosts } from './use-cases/live-costs.ts';
 import { createTrackSnapshots } from './use-cases/track-snapshots.ts';
 
-// Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
+// Detection runs in threads; a job has a frame for each thread and one in reserve.
 const FRAMES_IN_RESERVE = 1;
 const COSTS_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 5_000;
@@ -60,16 +60,16 @@ const REPORTS_EVERY_MS = 500;
 /** The part of the service that runs video jobs. */
 export interface VideoJobs {
   deps: Deps;
-  /** What has to be right once before the service is ready. */
+  /** Checks that must succeed once before the service is ready. */
   checks: StartCheck[];
   isReady: () => boolean;
   start: () => Promise<void>;
-  /** Puts the jobs down for other workers. */
+  /** Yields the jobs to other workers. */
   stopWorker: () => Promise<void>;
   stopClients: () => Promise<void>;
 }
 
-/** Stores, sources and the worker of video jobs, beside what detects in pictures. */
+/** Builds the stores, sources and the worker of video jobs; detection is shared with images. */
 export function createVideoJobs(config: VideoConfig, images: ImageDeps, threads: number): VideoJobs {
   const { logger, signals } = images;
   const database = databaseConnection(config);
@@ -131,7 +131,7 @@ export function createVideoJobs(config: VideoConfig, images: ImageDeps, threads:
   };
 }
 
-/** What runs beside the worker. */
+/** Background tasks beside the worker. */
 function backgroundOf(deps: Deps, config: VideoConfig, readers: SegmentReaders | undefined) {
   const { db, logger, signals } = deps;
   const census = createCensus({ name: 'census', ask: () => countUnheld(db), show: signals.jobsUnheld, logger });
@@ -153,7 +153,7 @@ function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {
 
 type ReportParts = Pick<Deps, 'db' | 'producer' | 'signals'> & { store: ObjectStore };
 
-/** Events beside frames; they have a producer of their own, because a slow broker must not hold up frames. */
+/** Events other than frames; they have a producer of their own, because a slow broker must not hold up frames. */
 function reportsOf(
   parts: ReportParts,
 ): Pick<Deps, 'liveSnapshots' | 'snapshotWaits' | 'sourceReports' | 'trackSnapshots'> {
@@ -168,7 +168,7 @@ function reportsOf(
 
 type FrameParts = Pick<Deps, 'producer' | 'signals'> & { readers: SegmentReaders | undefined };
 
-/** How frames leave the worker: the memory of those that wait, and how they are put together. */
+/** Publishing of frames: the memory for waiting frames, and their batching into segments. */
 function framesOf(
   config: VideoConfig,
   { signals, producer, readers }: FrameParts,
@@ -209,7 +209,7 @@ function costsPoller({ liveCosts, logger }: Pick<Deps, 'liveCosts' | 'logger'>):
   return createPoller({ name: 'live-costs', intervalMs: COSTS_EVERY_MS, run, logger });
 }
 
-/** Says when the space for copies of videos allows fewer of them than there are places. */
+/** Reports when the space for copies of videos allows fewer of them than there are slots. */
 function reportSlots(config: VideoConfig, { files, signals }: Pick<Deps, 'files' | 'signals'>): void {
   const [slots, { limitBytes }] = [files.slots(), files.usage()];
   if (slots >= config.JOBS_PER_WORKER) return;
@@ -232,7 +232,7 @@ function reportsPoller({ sourceReports, logger }: Pick<Deps, 'sourceReports' | '
   return createPoller({ name: 'source-reports', intervalMs: REPORTS_EVERY_MS, run, logger });
 }
 
-/** A reader says goodbye within 500 ms. */
+/** A reader closes its session within 500 ms. */
 const SOURCE_LEAVE_MS = 1500;
 
 /** The settings of video jobs by their names in the code. */

@@ -28,7 +28,7 @@ const quick = {
   SOURCE_BACKOFF_MAX_MS: '100',
 };
 
-/** Longer than a busy machine takes for a frame or to begin an attempt: what is away since then is no such delay. */
+/** Longer than a busy machine takes for a frame or to begin an attempt, so a longer outage is no such delay. */
 const longAway = { SOURCE_PARK_MS: '5000' };
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A server with the children that it feeds its connections from. */
+/** A server with the child processes that feed its connections. */
 function closable(server: ReturnType<typeof createServer>, children: Set<ChildProcess>) {
   return {
     cut: () => children.forEach((child) => child.kill('SIGKILL')),
@@ -72,7 +72,7 @@ function closable(server: ReturnType<typeof createServer>, children: Set<ChildPr
   };
 }
 
-/** A camera over HTTP that can be switched off: then it has no picture at this path. */
+/** A camera over HTTP that can be switched off: then it serves no stream at its path. */
 async function startCamera() {
   const children = new Set<ChildProcess>();
   let [isOff, connections] = [false, 0];
@@ -102,7 +102,7 @@ async function startCamera() {
   };
 }
 
-/** Cameras that take connections and send nothing. */
+/** Cameras that accept connections and send no data. */
 async function startDark() {
   const asked: string[] = [];
   const server = createServer(({ url = '' }) => void asked.push(url));
@@ -127,11 +127,11 @@ const capacity = async () => (await inference.get('/v1/capacity')).body as unkno
 const freeSlots = async () => (await capacity()).free.stream;
 const newestReport = (jobId: string) => reports.findLast(({ job_id: id }) => id === jobId);
 
-/** What the log says of times without frames. */
+/** Log lines about times without frames. */
 const absencesOf = (jobId: string) =>
   world.log.filter((line) => line.includes('slot released') && line.includes(jobId));
 
-/** A job whose camera gave frames and is away for so long that its slot is free. */
+/** A job whose camera sent frames and has been unavailable for so long that its slot is free. */
 async function awayJob(more: object = { give_up_after_s: 3600 }) {
   const camera = await startCamera();
   const job = jobFor(camera.url, more);
@@ -142,14 +142,14 @@ async function awayJob(more: object = { give_up_after_s: 3600 }) {
   await until(async () => (await freeSlots()) === 1);
   return { camera, job, jobId: job.job_id };
 }
-/** Lets an hour pass for a parked job; one that is connected to just now is waited for. */
+/** Lets an hour pass for a parked job; first waits for the end of a connection attempt. */
 const afterAnHour = (jobId: string) =>
   until(async () => {
     const hourAgo = world.db.raw(`away_since - interval '1 hour'`);
     return (await parkedRow(jobId).update({ away_since: hourAgo })) === 1;
   });
 
-/** While no worker has connected to it again. */
+/** The row of the job while it is parked. */
 const parkedRow = (jobId: string) => world.db('jobs').where({ job_id: jobId }).whereNotNull('parked_until');
 const heldByAnother = () => ({
   claim: world.db.raw('gen_random_uuid()'),
@@ -157,20 +157,20 @@ const heldByAnother = () => ({
   lease_until: world.db.raw(`now() + interval '10 minutes'`),
 });
 
-test('a stream that is unavailable for long has no slot, says so, and goes on when its camera is back', async () => {
+test('a stream that is unavailable for long has no slot, reports it, and continues when its camera is back', async () => {
   await inference.close();
   inference = await world.start({ ...quick, ...longAway });
   const { camera, jobId } = await awayJob();
   const lastFrameMs = framesOf(jobId).at(-1)?.data.frame_time_ms ?? 0;
   expect(await inference.read(jobId)).toMatchObject({ status: 'running' });
-  // Before the first connection that the camera refuses, it is known only that its stream ended.
+  // Before the first refused connection, the service knows only that the stream ended.
   const isRefused = ({ job_id: id, state, reason }: SourceChangedData) =>
     id === jobId && state === 'waiting' && reason === 'not_found';
   const report = await until(() => reports.find(isRefused));
   const awaySince = report.away_since_ms ?? 0;
   expect(Math.abs(awaySince - lastFrameMs)).toBeLessThan(4000);
   expect(report).toMatchObject({ since_ms: awaySince, gives_up_at_ms: awaySince + 3_600_000 });
-  // It is connected to again and again, and is away since the same frame.
+  // The worker reconnects repeatedly, and the outage still begins at the same frame.
   const connections = camera.connections();
   await until(() => camera.connections() > connections + 2);
   const later = await until(() => reports.findLast((one) => one.job_id === jobId && one.attempt > report.attempt));
@@ -182,7 +182,7 @@ test('a stream that is unavailable for long has no slot, says so, and goes on wh
   expect(await freeSlots()).toBe(0);
   const after = await until(() => (newestReport(jobId)?.state === 'streaming' ? newestReport(jobId) : undefined));
   expect(after).not.toHaveProperty('gives_up_at_ms');
-  // Every absence is told of, and no reopening.
+  // Each outage is logged once, reopenings are not.
   expect(absencesOf(jobId)).toHaveLength(1);
   camera.switchOff();
   await until(async () => (await freeSlots()) === 1);
@@ -216,7 +216,7 @@ test('a job that was accepted comes before it', async () => {
   await until(async () => (await inference.submit(other)).status < 300);
   await until(() => framesOf(other.job_id).length > 2);
   await inference.close();
-  // Both are due, and it has been for longer.
+  // Both are due, and the parked job has been for longer.
   const aMinuteAgo = world.db.raw(`now() - interval '1 minute'`);
   expect(await parkedRow(jobId).update({ parked_until: aMinuteAgo, lease_until: aMinuteAgo })).toBe(1);
   const [before, connections] = [framesOf(other.job_id).length, camera.connections()];
@@ -225,7 +225,7 @@ test('a job that was accepted comes before it', async () => {
   expect(camera.connections()).toBe(connections);
 });
 
-test('many that are unavailable at once leave slots free', async () => {
+test('many unavailable streams leave slots free', async () => {
   await inference.close();
   const places = { JOBS_PER_WORKER: '4', LIVE_JOBS_PER_WORKER: '4' };
   inference = await world.start({ ...quick, ...places, SOURCE_OPEN_MS: '300' });
@@ -245,7 +245,7 @@ test('many that are unavailable at once leave slots free', async () => {
   expect(least).toBeGreaterThanOrEqual(2);
 });
 
-test('fails when its time is over, also when no slot is free', async () => {
+test('fails when its time has expired, also when no slot is free', async () => {
   const { jobId } = await awayJob();
   const neighbour = await startCamera();
   const other = jobFor(neighbour.url);
@@ -273,7 +273,7 @@ test('is unavailable since the same frame for the worker that takes over', async
   inference = await world.start({ ...quick, ...longAway });
   const { camera, jobId } = await awayJob();
   const isAway = ({ job_id: id, away_since_ms: since }: SourceChangedData) => id === jobId && since !== undefined;
-  // Its slot is free before the reports have come that say so.
+  // Its slot is free before the reports of the outage have arrived.
   const since = (await until(() => reports.findLast(isAway))).away_since_ms ?? 0;
   await inference.close();
   inference = await world.start({ ...quick, ...longAway });
@@ -285,7 +285,7 @@ test('is unavailable since the same frame for the worker that takes over', async
   camera.switchOn();
 });
 
-test('is connected to after a worker of the release before had it, which clears no time', async () => {
+test('is connected to after a worker of the previous release held it, which clears no time', async () => {
   const { camera, jobId } = await awayJob();
   const held = { attempt: world.db.raw('attempt + 1'), ...heldByAnother() };
   await until(async () => (await parkedRow(jobId).update(held)) === 1);
@@ -296,14 +296,14 @@ test('is connected to after a worker of the release before had it, which clears 
   await until(() => framesOf(jobId).length > before + 2);
 });
 
-test('is connected to by the worker that takes it over from a reopening, however long it was unavailable', async () => {
+test('a worker that takes it over from a reopening connects to it, however long it was unavailable', async () => {
   const { camera, jobId } = await awayJob();
   const hourAgo = world.db.raw(`away_since - interval '1 hour'`);
   const reopened = { parked_until: null, away_since: hourAgo, ...heldByAnother() };
   await until(async () => (await parkedRow(jobId).update(reopened)) === 1);
   camera.switchOn();
   const before = framesOf(jobId).length;
-  // That worker dies before Kafka has acknowledged a frame.
+  // That worker crashes before Kafka has acknowledged a frame.
   await world.db('jobs').where({ job_id: jobId }).update({ lease_until: world.db.fn.now() });
   await until(() => framesOf(jobId).length > before + 2);
 });
@@ -323,7 +323,7 @@ test('its time is a feature that a client finds among those of the backend', asy
   expect((await capacity()).features).toContain(giveUpFeature);
 });
 
-test('is part of what a job is, has bounds, and belongs to streams only', async () => {
+test('its time is part of the content of a job, has bounds, and is for streams only', async () => {
   const { url } = await startCamera();
   for (const seconds of [59, 86_401, 60.5, '60', null])
     expect((await inference.submit(jobFor(url, { give_up_after_s: seconds }))).status).toBe(422);

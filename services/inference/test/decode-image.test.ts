@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import { createImageDecoder } from '../src/images/create-image-decoder.ts';
 import type { ImageDecoder } from '../src/images/create-image-decoder.ts';
-// Shuts the loaders of this process as in the one that decodes.
+// Blocks the same loaders in this process as in the decoding process.
 import '../src/images/decode-with-sharp.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
@@ -34,7 +34,7 @@ async function pixelsOf(bytes: Uint8Array): Promise<string[][]> {
   return [colours.slice(0, 4), colours.slice(4)];
 }
 
-/** Whether a pixel is close to a colour, as lossy formats leave it. */
+/** Whether a pixel is close to a colour: lossy formats change it slightly. */
 function isClose(pixel: string | undefined, colour: [number, number, number], by = 12): boolean {
   return (pixel ?? '').split(',').every((value, channel) => Math.abs(Number(value) - (colour[channel] ?? 0)) <= by);
 }
@@ -108,7 +108,7 @@ test('a grey image has three equal channels', async () => {
   expect(await pixelsOf(grey)).toEqual([Array(4).fill('128,128,128'), Array(4).fill('128,128,128')]);
 });
 
-test('transparent pixels are seen on white', async () => {
+test('transparent pixels are composited on white', async () => {
   const background = { r: 255, g: 0, b: 0, alpha: 0 };
   const clear = await sharp({ create: { width: 8, height: 4, channels: 4, background } })
     .png()
@@ -116,7 +116,7 @@ test('transparent pixels are seen on white', async () => {
   expect((await pixelsOf(clear))[0]).toEqual(Array(4).fill('255,255,255'));
 });
 
-test('the first frame of an animated WebP counts', async () => {
+test('the first frame of an animated WebP is used', async () => {
   const frames = Buffer.alloc(32 * 32 * 3).fill(Buffer.from([250, 10, 10]), 0, 32 * 16 * 3);
   const animated = await sharp(frames, { raw: { width: 32, height: 32, channels: 3, pageHeight: 16 } })
     .webp({ lossless: true })
@@ -127,7 +127,7 @@ test('the first frame of an animated WebP counts', async () => {
   expect(isClose((await pixelsOf(animated))[1]?.[3], [250, 10, 10])).toBe(true);
 });
 
-test.each(Object.entries(strangers))('%s is no image, whatever it is called', async (_name, bytes) => {
+test.each(Object.entries(strangers))('%s is no image', async (_name, bytes) => {
   expect(await refusalOf(bytes)).toBe('not_an_image');
 });
 

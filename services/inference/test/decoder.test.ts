@@ -24,22 +24,22 @@ function decode(path: string): Decoder {
   });
 }
 
-test('a decoder whose last frames are not read ends when its reader goes', async () => {
+test('a decoder whose last frames are not read ends when its reader stops', async () => {
   const videos = await videoDirectory();
   const path = join(videos.directory, 'street.mp4');
   await copyFile(street, path);
   const decoder = decode(path);
   const frames = decoder.frames();
   for (let count = 0; count < 50; count += 1) expect((await frames.next()).done).toBe(false);
-  // Ten small pictures fit into the pipe, so ffmpeg does not wait for a reader.
+  // Ten small frames fit into the pipe, so ffmpeg does not wait for a reader.
   await until(async () => (await commandLines()).every((line) => !line.includes(path)));
   await frames.return();
-  // Settles when the process and its pipes are closed.
+  // Settles when the process has ended and its pipes are closed.
   expect(await decoder.outcome).toBeUndefined();
   await videos.remove();
 });
 
-test('a decoder hands out nothing of what it read ahead once it was stopped', async () => {
+test('a stopped decoder returns none of the frames that it read ahead', async () => {
   const decoder = decode(street);
   const frames = decoder.frames();
   expect((await frames.next()).done).toBe(false);
@@ -47,13 +47,13 @@ test('a decoder hands out nothing of what it read ahead once it was stopped', as
   expect(await frames.next()).toEqual({ done: true, value: undefined });
 });
 
-test('a decoder whose reader leaves in the middle ends as well', async () => {
+test('a decoder whose reader stops in the middle ends as well', async () => {
   const decoder = decode(street);
   for await (const _frame of decoder.frames()) break;
   expect(['decoder_failed', 'connection_failed', undefined]).toContain(await decoder.outcome);
 });
 
-test('a decoder that is stopped before anything was read is gone when the stop says so', async () => {
+test('the stop of a decoder without reads resolves after its process has ended', async () => {
   const videos = await videoDirectory();
   const path = join(videos.directory, 'stopped.mp4');
   await copyFile(street, path);
@@ -61,7 +61,7 @@ test('a decoder that is stopped before anything was read is gone when the stop s
   expect((await commandLines()).some((line) => line.includes(path))).toBe(true);
   await decoder.stop();
   expect((await commandLines()).filter((line) => line.includes(path))).toEqual([]);
-  // Whether ffmpeg hears of the signal or of the closed pipe first is open.
+  // ffmpeg may notice the signal or the closed pipe first.
   expect(['decoder_failed', 'connection_failed', undefined]).toContain(await decoder.outcome);
   expect(await decoder.frames().next()).toEqual({ done: true, value: undefined });
   await videos.remove();
@@ -76,7 +76,7 @@ test('a frame of a live stream comes out before the next one is there', async ()
   let [bytes, records] = [0, 0];
   decoder.stdout?.on('data', (chunk: Buffer) => (bytes += chunk.length));
   onRecords(decoder.stdio[3] as Readable, () => (records += 1));
-  // The stream goes on, but nothing more has come yet.
+  // The stream is still open, but no more data has arrived.
   decoder.stdin?.write(stream);
   const size = 64 * 48 * 3;
   await until(() => records >= 55 && bytes === records * size).finally(() => decoder.kill('SIGKILL'));

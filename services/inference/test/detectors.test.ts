@@ -15,7 +15,7 @@ import type { RgbImage } from '../src/domain/rgb-image.ts';
 import { drawnFlame } from './support/flames.ts';
 import { street as streetPicture } from './support/images.ts';
 
-// The detectors shut all loaders of this process.
+// The detectors block all loaders of this process.
 const unlockLoaders = () => sharp.unblock({ operation: ['VipsForeignLoad'] });
 const run = promisify(execFile);
 const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
@@ -90,7 +90,7 @@ test('an image of any size is accepted and many at once are all answered', async
   expect(replies).toEqual(Array(8).fill([]));
 });
 
-/** The street as a picture of this size. */
+/** The street image scaled to this size. */
 async function streetAs(width: number, height: number): Promise<RgbImage> {
   unlockLoaders();
   const picture = sharp(streetPicture).resize(width, height, { fit: 'fill', kernel: 'linear' }).removeAlpha();
@@ -105,7 +105,7 @@ test('the model gets an image in the shape that its scene wants', async () => {
   );
   const detector = personsBy(detectors);
   expect(detector.fit({ width: 768, height: 576 })).toEqual({ width: 416, height: 416 });
-  // What the published weights give for the shape that they were trained with.
+  // The result of the published weights for the shape that they were trained with.
   const found = await detector.detect(await streetAs(416, 416), {
     ...options,
     calibration: RAW_SCORES,
@@ -152,7 +152,7 @@ test('the pixels that a caller gives away are moved to the thread, those that it
   expect(found.length).toBeGreaterThan(0);
   expect(await detector.detect(given, { ...options, givesPixels: true })).toEqual(found);
   expect([kept.data.byteLength, given.data.byteLength]).toEqual([544 * 416 * 3, 0]);
-  // Memory of the library that decoded it, and of a larger picture that has to be scaled.
+  // Memory of the library that decoded it, and of a larger image that has to be scaled.
   expect(await detector.detect({ ...size, data }, { ...options, givesPixels: true })).toEqual(found);
   expect(await detector.detect(await streetAs(768, 576), { ...options, givesPixels: true })).not.toEqual([]);
 });
@@ -164,7 +164,7 @@ test('images of different shapes at once are each answered in their own', async 
   for (const picture of pictures) alone.push(await detector.detect(picture, options));
   const together = await Promise.all(pictures.map((picture) => detector.detect(picture, options)));
   expect(together).toEqual(alone);
-  // Nothing is left of them in the memory that tensors share.
+  // The memory that tensors share contains no remains of them.
   expect(await detector.detect(black, options)).toEqual([]);
 });
 
@@ -182,7 +182,7 @@ test('fire is found in a drawn flame, not in a screen full of orange', async () 
   expect(await detector.detect(orange, wanted)).toEqual([]);
 });
 
-test('a caller that gives up before the turn of its image gets its own reason', async () => {
+test('a caller that aborts before the turn of its image gets its own reason', async () => {
   const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
   const detector = personsBy(detectors);
   const signal = AbortSignal.abort(new Error('client left'));

@@ -8,7 +8,7 @@ import type { RtmpViewer } from './support/scripted-rtmp.ts';
 import { rtspAnswer, scriptedRtsp } from './support/scripted-rtsp.ts';
 import { nearlySpent } from './support/spent-budget.ts';
 
-/** What ends a stream that is about to have been slowed for too long. */
+/** The reason that ends a stream whose budget of slowed time is almost used up. */
 async function reasonOf(url: string): Promise<string | undefined> {
   const input = await opener(url, { usage: nearlySpent() })(true, longSignal()).catch(sourceReasonOf);
   if (typeof input === 'string') return input;
@@ -18,9 +18,9 @@ async function reasonOf(url: string): Promise<string | undefined> {
   return input.failure();
 }
 
-// A finite flood holds forty seconds of what a stream may send: a slow machine reads it faster than that, too.
+// A finite flood has the data that a stream may send in forty seconds; even a slow machine reads it faster.
 
-/** A packet that is a picture of its own. */
+/** A packet that is a whole frame. */
 const rtp = (payload: Buffer, sequence: number) => {
   const bytes = Buffer.alloc(16 + payload.length);
   bytes[0] = 0x24;
@@ -48,7 +48,7 @@ test.each([
   expect(await reasonOf(`rtsp://127.0.0.1:${server.port}/cam`)).toBe('too_much_data');
 });
 
-/** H.264 whose pictures consist of units of one byte. */
+/** H.264 whose frames consist of units of one byte. */
 function tinyUnits(viewer: RtmpViewer): void {
   const sets = Buffer.from([1, 0x64, 0, 0x1f, 0xff, 0xe1, 0, 4, 0x67, 0x64, 0, 0x1f, 1, 0, 2, 0x68, 0xee]);
   viewer.send(MESSAGE.video, Buffer.concat([Buffer.from([0x17, 0, 0, 0, 0]), sets]));
@@ -88,7 +88,7 @@ const EMPTY_PACKET = Buffer.alloc(188, 0xff);
 EMPTY_PACKET.writeUInt32BE(0x471fff10);
 const EMPTY_PACKETS = Buffer.alloc(188 * 1000, EMPTY_PACKET);
 
-/** A server that answers with these bytes, the last of them again and again. */
+/** A server that answers with `head` and then repeats `again` without end. */
 async function repeating(head: Buffer, again: Buffer): Promise<string> {
   const server = await tcpServer((socket) => {
     const more = () => {
@@ -111,7 +111,7 @@ test('a body faster than any camera is too much data', async () => {
   expect(await reasonOf(url)).toBe('too_much_data');
 });
 
-test('a stream that has sent too much data is not tried again', async () => {
+test('a stream that has sent too much data is not retried', async () => {
   const url = await repeating(Buffer.from(`${HEAD}\r\n`), EMPTY_PACKETS);
   const live = watch(url, { noFrameMs: 600_000 }, { openInput: opener(url, { usage: nearlySpent() }) });
   await expect(live.frames.next()).rejects.toMatchObject({ reason: 'too_much_data' });
@@ -125,7 +125,7 @@ test('a body in chunks of one byte is too much data', async () => {
   expect(await reasonOf(url)).toBe('too_much_data');
 });
 
-test('answers that say that the server is at work, without end, are too much data', async () => {
+test('interim responses without end are too much data', async () => {
   const again = Buffer.from('HTTP/1.1 102 Processing\r\n\r\n'.repeat(1000));
   expect(await reasonOf(await repeating(again, again))).toBe('too_much_data');
 });
@@ -141,7 +141,7 @@ test('pieces of HLS that are larger than a stream of their length are too much d
   expect(await reasonOf(`${base}/x.m3u8`)).toBe('too_much_data');
 });
 
-test('a stream that is no flood plays on, and its next connection knows of it', async () => {
+test('a stream without a flood plays on, and its next connection inherits the budget used', async () => {
   const server = await scriptedRtsp({
     PLAY: (request) =>
       Buffer.concat([Buffer.from(rtspAnswer(request, '200 OK', ['Session: 1'])), numbered(20, Buffer.of(6, 1))]),

@@ -15,7 +15,7 @@ interface Seen {
   tensor: Float32Array;
 }
 
-/** What the model server answers next; set by each test. */
+/** The next response of the model server; set by each test. */
 let answer: (res: ServerResponse) => void = (res) => res.end();
 let seen: Seen | undefined;
 let server: Server;
@@ -85,7 +85,7 @@ const sheep = {
   bbox: { format: 'cxcywh_normalized', cx: 0.25, cy: 0.5, width: 0.5, height: 1 },
 };
 
-/** Two boxes, the second below the asked score; outputs as JSON numbers. */
+/** Two boxes, the second below the requested score; outputs as JSON numbers. */
 const outputs = [
   { name: 'boxes', datatype: 'FP32', shape: [1, 2, 4], data: [0, 1, 2, 3, 0, 0, 4, 4] },
   { name: 'scores', datatype: 'FP32', shape: [1, 2], data: [0.75, 0.1] },
@@ -110,7 +110,7 @@ test('the image travels as a binary tensor to the model and version of the regis
   expect(seen?.path).toBe('/v2/models/cattle/versions/3/infer');
   expect(seen?.head.inputs[0]).toMatchObject({ name: 'pixels', datatype: 'FP32', shape: [1, 3, 4, 4] });
   expect(seen?.head.outputs.map(({ name }) => name)).toEqual(['boxes', 'scores', 'labels']);
-  // Red plane: one row of padding, two rows of picture, one row of padding.
+  // Red plane: one row of padding, two rows of the image, one row of padding.
   expect([...(seen?.tensor.subarray(0, 16) ?? [])]).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
 });
 
@@ -155,13 +155,13 @@ test.each<[string, (res: ServerResponse) => void]>([
   expect(failure).toMatchObject({ kind: 'unavailable', reason: 'model_server_failed' });
 });
 
-test('a caller that gives up ends the call', async () => {
+test('a caller that aborts ends the call', async () => {
   const gone = new AbortController();
   answer = () => gone.abort(new Error('client left'));
   await expect(detectorOf().detect(red, { ...options, signal: gone.signal })).rejects.toThrow('client left');
 });
 
-test('readiness is what the server says about the model', async () => {
+test('readiness is that of the model on the server', async () => {
   const spec = { url, model: 'cattle', timeout_ms: 120_000 } as Parameters<typeof isModelReady>[0];
   expect(await isModelReady(spec)).toBe(true);
   expect(await isModelReady({ ...spec, model: 'horses' })).toBe(false);
@@ -170,7 +170,7 @@ test('readiness is what the server says about the model', async () => {
 
 test.each<[string, (res: ServerResponse) => void, Record<string, unknown>, number]>([
   ['does not answer', () => undefined, { 'error.type': 'headers_timeout', 'app.timeout.limit_ms': 3_000 }, 3_000],
-  // The question, and here the head of its answer, have to arrive within the time, on a busy machine too.
+  // The request, and here the head of its response, must arrive within the time, also on a busy machine.
   [
     'stops in the middle',
     (res) => void res.write('{'),
@@ -194,7 +194,7 @@ test.each<[string, (res: ServerResponse) => void, Record<string, unknown>, numbe
   expect(span?.attributes['app.bytes_sent']).toBeGreaterThan(192);
 });
 
-test('a model server that takes no connection was sent nothing, and its span says so', async () => {
+test('the span of a model server that accepts no connection says that no request was sent', async () => {
   const usual = getGlobalDispatcher();
   setGlobalDispatcher(new Agent({ connect: () => undefined }));
   recorded.clear();
@@ -204,7 +204,7 @@ test('a model server that takes no connection was sent nothing, and its span say
   expect(recorded.spans()[0]?.attributes).toMatchObject(told);
 });
 
-test('a model server that is not needed any more is no error', async () => {
+test('an aborted call of a model server is no error', async () => {
   answer = () => undefined;
   recorded.clear();
   const leaving = new AbortController();

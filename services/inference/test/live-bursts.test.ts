@@ -22,7 +22,7 @@ let videos: Awaited<ReturnType<typeof videoDirectory>>;
 
 beforeAll(async () => {
   [world, videos] = await Promise.all([jobWorld(), videoDirectory()]);
-  // Any machine decodes and detects two small images a second in time: what is passed over is the camera's doing.
+  // Any machine decodes and detects two small frames a second in time, so frames are skipped because of the camera.
   inference = await world.start({ LIVE_JOBS_PER_WORKER: '0', SAMPLE_FPS: '2' });
 });
 afterAll(async () => {
@@ -31,7 +31,7 @@ afterAll(async () => {
   await videos.remove();
 });
 
-/** A camera behind a relay that holds everything back for 2.6 s: its clock is right, its bytes come at once. */
+/** A camera behind a relay that holds all data back for 2.6 s: its clock is right, its bytes come in bursts. */
 async function burstSource() {
   const times = String(VIDEO_S / 12 - 1);
   const bytes = await readFile(
@@ -69,12 +69,12 @@ async function submit(url: string): Promise<string> {
   return job.job_id;
 }
 
-test('a camera whose images come in bursts is not said to be behind, and closes its worker to no other', async () => {
+test('a camera that sends in bursts is not reported below its frame rate, and leaves the slots of others', async () => {
   const [source, steady] = await Promise.all([burstSource(), serveVideo(street)]);
   try {
     const jobs = [await submit(steady.url), await submit(source.url)];
     await until(async () => (await metrics.sumOf('vision.jobs.live', { rate: 'full' })) === jobs.length);
-    // Long after so many frames were passed over that a stream is judged by them.
+    // Many more skipped frames than are needed to evaluate the rate of a stream.
     await until(async () => ((await metrics.sumOf('vision.frames.dropped', { reason: 'fresher' })) ?? 0) > 15);
     const burst = source.bursts();
     await until(() => source.bursts() > burst + 2);

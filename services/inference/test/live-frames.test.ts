@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => videos.remove());
 
-test('a closed port is tried again until the time is up, then the source is lost', async () => {
+test('a closed port is retried until the time has expired, then the source is lost', async () => {
   let now = 0;
-  // A clock that moves when it is looked at: 900 ms of it are several tries, on any machine.
+  // A clock that moves with each reading: its 900 ms are several connection attempts, on any machine.
   const live = watch(`http://127.0.0.1:${await freePort()}/x`, { giveUpMs: 900 }, { now: () => (now += 50) });
   expect(await reasonOf(live)).toBe('source_lost');
   expect(live.retries.length).toBeGreaterThan(2);
@@ -38,7 +38,7 @@ test.each(['http', 'https', 'rtsp', 'rtmp'])(
   },
 );
 
-test('a source that falls silent is connected to anew and goes on', async () => {
+test('a source that stops sending is reconnected and continues', async () => {
   let connections = 0;
   const clip = await readFile(await videos.make('clip.ts', '-i', street, '-c', 'copy', '-f', 'mpegts'));
   const base = await httpServer((_req, res) => {
@@ -52,21 +52,21 @@ test('a source that falls silent is connected to anew and goes on', async () => 
   expect(live.retries[0]).toBe('timeout');
 });
 
-test('a consumer that is busy gets the freshest frame next and never makes the source connect anew', async () => {
+test('a busy consumer gets the newest frame next and never makes the source reconnect', async () => {
   const source = await startLiveSource({ video: street });
   atEnd(source.close);
   const live = watch(source.url, { noFrameMs: 8000 });
   const [first] = await take(live, 1);
   const { reconnects } = live.health();
-  // At five frames a second this is longer than the source may be silent.
+  // At five frames a second this takes longer than the maximum time without a frame.
   await until(() => live.health().state === 'blocked' && live.health().dropped >= 50);
   const [next] = await take(live, 1);
-  // Frames stand at least 50 ms apart; the oldest one waiting would be the very next sample.
+  // Frames are at least 50 ms apart; the oldest one waiting would be the next sample.
   expect((next?.timeMs ?? 0) - (first?.timeMs ?? 0)).toBeGreaterThanOrEqual(50 * 50);
   expect(live.health().reconnects).toBe(reconnects);
 });
 
-test('a stream that changes its size goes on with the new size', async () => {
+test('a stream that changes its size continues with the new size', async () => {
   const small = ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=3'];
   const large = ['-f', 'lavfi', '-i', 'testsrc2=s=640x480:r=25:d=60'];
   const encode = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-f', 'mpegts'];

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => videos.remove());
 
-/** The street clip as a complete playlist of six pieces, encrypted when there is a key; returns the playlist's name. */
+/** The street clip as a complete playlist of six segments, encrypted if a key is given; returns the playlist's name. */
 async function makePieces(name: string, key?: Buffer): Promise<string> {
   const { directory } = videos;
   const encrypt: string[] = [];
@@ -36,7 +36,7 @@ async function makePieces(name: string, key?: Buffer): Promise<string> {
     encrypt.push('-hls_key_info_file', join(directory, `${name}.info`));
   }
   const cut = ['-hls_time', '2', '-hls_list_size', '0', '-hls_playlist_type', 'vod', ...encrypt];
-  // Pieces begin with a picture that stands for itself.
+  // Segments begin with a key frame.
   const encode = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-sc_threshold', '0'];
   const pieces = join(directory, `${name}-%d.ts`);
   await videos.make(`${name}.m3u8`, '-i', street, ...encode, ...cut, '-hls_segment_filename', pieces);
@@ -46,7 +46,7 @@ async function makePieces(name: string, key?: Buffer): Promise<string> {
 test.each([
   ['plain', undefined],
   ['encrypted', Buffer.from('0123456789abcdef')],
-])('a stream of %s pieces is fetched here, piece by piece until its end', async (name, key) => {
+])('a stream of %s segments is fetched here, segment by segment until its end', async (name, key) => {
   const playlist = await makePieces(name, key);
   const asked: string[] = [];
   const base = await fileServer(videos.directory, (file) => {
@@ -59,12 +59,12 @@ test.each([
   expect(asked.filter((file) => file.endsWith('.ts'))).toEqual([0, 1, 2, 3, 4, 5].map((n) => `${name}-${n}.ts`));
   expect(asked.includes(`${name}.key`)).toBe(key !== undefined);
   expect(frames.every(({ image }) => image.width === 768 && image.height === 576)).toBe(true);
-  // 60 samples of 12 s at the pace of the clip; a busy machine leaves some out.
+  // 60 samples of 12 s at the pace of the clip; a busy machine skips some.
   expect(frames.length).toBeGreaterThan(20);
   expect((frames.at(-1)?.timeMs ?? 0) - (frames[0]?.timeMs ?? 0)).toBeGreaterThan(8000);
 });
 
-test('pieces that the key does not open, keys of another length and other methods are no stream', async () => {
+test('segments that the key does not decrypt, keys of another length and other methods are no stream', async () => {
   const playlist = await makePieces('locked', Buffer.from('0123456789abcdef'));
   const text = await readFile(join(videos.directory, playlist), 'utf8');
   const base = await fileServer(videos.directory, (file) => {
@@ -91,7 +91,7 @@ test('pieces that the key does not open, keys of another length and other method
   });
 });
 
-test('a playlist that never ends to arrive is given up and asked for anew', async () => {
+test('a playlist that never arrives completely is aborted and requested again', async () => {
   const base = await httpServer((_req, res) => {
     res.writeHead(200).write(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n${'#'.repeat(2000)}\n`);
   });
@@ -107,7 +107,7 @@ test('a playlist that never ends to arrive is given up and asked for anew', asyn
 const empty = Buffer.alloc(188, 0xff);
 empty.writeUInt32BE(0x471fff10);
 
-test('pieces without frames are fetched at a bounded rate, however short a playlist says that they are', async () => {
+test('segments without frames are fetched at a bounded rate, however short they are in the playlist', async () => {
   const arrivals: number[] = [];
   const lines = Array.from({ length: 9_000 }, (_, index) => `#EXTINF:0,\n${index}.ts`);
   const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:60', ...lines, '#EXT-X-ENDLIST', ''].join('\n');
@@ -126,7 +126,7 @@ test('pieces without frames are fetched at a bounded rate, however short a playl
 
 const onePiece = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', '#EXTINF:6,', 'a.ts', '#EXT-X-ENDLIST', ''].join('\n');
 
-test('a piece is handed on while it arrives', async () => {
+test('a segment is passed on while it arrives', async () => {
   const part = Buffer.alloc(188 * 1000, empty);
   const piece = Promise.withResolvers<ServerResponse>();
   const base = await httpServer((req, res) => {
@@ -144,7 +144,7 @@ test('a piece is handed on while it arrives', async () => {
   await until(() => size === 2 * part.length);
 });
 
-test('a piece of more than 16 MiB is no stream', async () => {
+test('a segment of more than 16 MiB is no stream', async () => {
   const part = Buffer.alloc(188 * 1000, empty);
   const base = await httpServer((req, res) => {
     if (req.url === '/x.m3u8') return void res.end(onePiece);
@@ -158,13 +158,13 @@ test('a piece of more than 16 MiB is no stream', async () => {
   expect(input.failure()).toBe('unreadable');
 });
 
-test('a live playlist is asked for again after the time that it names, sooner when it stood still', async () => {
+test('a live playlist is requested again after the time that it names, sooner when it did not change', async () => {
   const clip = await readFile(await videos.make('piece.ts', '-i', street, '-t', '1', '-c', 'copy', '-f', 'mpegts'));
   const asked: number[] = [];
   const base = await httpServer((req, res) => {
     if (req.url !== '/x.m3u8') return void res.end(clip);
     asked.push(performance.now());
-    // Grows with the second answer, then stands still.
+    // Grows with the second response, then does not change.
     const count = Math.min(asked.length, 2);
     const pieces = Array.from({ length: count }, (_, index) => `#EXTINF:1,\n${index}.ts`);
     res.end(['#EXTM3U', '#EXT-X-TARGETDURATION:8', ...pieces, ''].join('\n'));
@@ -173,7 +173,7 @@ test('a live playlist is asked for again after the time that it names, sooner wh
   const next = take(live, 1000).catch(() => undefined);
   await until(() => asked.length >= 4);
   const pauses = asked.slice(1, 4).map((at, index) => at - (asked[index] ?? 0));
-  // Eight, eight and four seconds, less what a question is late by.
+  // Eight, eight and four seconds, less the delay of the first of two requests.
   expect(pauses[0]).toBeGreaterThan(4500);
   expect(pauses[1]).toBeGreaterThan(4500);
   expect(pauses[2]).toBeGreaterThan(1000);
@@ -181,7 +181,7 @@ test('a live playlist is asked for again after the time that it names, sooner wh
   await next;
 });
 
-test('a playlist reaches only addresses that pass the rules, and a key that a stranger names is not fetched', async () => {
+test('a playlist reaches only addresses that the rules allow, and a key from a forbidden address is not fetched', async () => {
   const inner = await tcpServer(() => undefined);
   atEnd(inner.close);
   const lines = [

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => videos.remove());
 
-test('MPEG-TS over HTTP gives frames in the rhythm of the wall clock', async () => {
+test('MPEG-TS over HTTP returns frames at the pace of the wall clock', async () => {
   const source = await startLiveSource({ video: street });
   atEnd(source.close);
   await expectStreetFrames(watch(source.url));
@@ -81,8 +81,8 @@ test('motion JPEG, which carries no times, is sampled by the clock', async () =>
   await take(live, 1);
   const before = sent;
   await take(live, 8);
-  // Every picture stands in a fifth of a second of its own, so each is a sample; by the count of 25 a second it would
-  // be each fifth. A second lies between two, so that a busy machine does not read them together.
+  // Every frame is in its own fifth of a second, so each is a sample; counted as 25 a second, only each fifth would be.
+  // Frames are a second apart, so that a busy machine does not read two together.
   expect(sent - before).toBeLessThan(24);
   live.stop();
 });

@@ -34,7 +34,7 @@ test('RTMP gives frames, and no argument of a process shows the key in its path'
 });
 
 test('RTSP with a password gives frames; ffmpeg is given neither the password nor the path', async () => {
-  // A camera sends a picture that stands for itself every second or so; the clip has one at its start only.
+  // A camera sends a key frame about every second; the clip has one only at its start.
   const camera = await videos.make(
     'camera.mp4',
     '-i',
@@ -93,7 +93,7 @@ test.each(['rtsp', 'rtmp'])(
   },
 );
 
-test('a server that leaves before its first frame is tried again', async () => {
+test('a server that disconnects before its first frame is retried', async () => {
   const rtsp = await scriptedRtsp({}, { closesAfter: 'PLAY' });
   const stop = info({ level: 'status', code: 'NetStream.Play.Stop' });
   const rtmp = await scriptedRtmp({ play: (viewer) => viewer.say('onStatus', 0, null, stop) });

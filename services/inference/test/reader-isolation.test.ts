@@ -11,7 +11,7 @@ import { atEnd, longSignal } from './support/live-watch.ts';
 import { descriptors, membersOf } from './support/processes.ts';
 import { readerTakenOver } from './support/stand-in.ts';
 
-// Perl plays a reader that its stream has taken over: it is on every Debian and can make any system call.
+// Perl plays a reader that its stream has compromised: it is on every Debian and can make any system call.
 let camera: Awaited<ReturnType<typeof tcpServer>>;
 let inner: Awaited<ReturnType<typeof tcpServer>>;
 
@@ -42,7 +42,7 @@ async function open(script: string, scheme = 'http'): Promise<LiveReader> {
   );
 }
 
-/** What the script writes where pictures belong. */
+/** The script's output on the descriptor for frames. */
 async function said(script: string, scheme?: string): Promise<string> {
   const input = await open(`${OPENED} ${script} close($video); sleep 60;`, scheme);
   atEnd(input.close);
@@ -64,13 +64,13 @@ test.each([
     `for (1..40) { ${asking(0, '127.0.0.1', 80).replace(':0,', ":'.\\$_.',")} } sleep 60`,
   ],
   ['dies', 'kill 9, $$; exit 1'],
-])('a reader that %s ends the attempt and nothing else', async (_name, script) => {
+])('a reader that %s ends only the attempt', async (_name, script) => {
   const before = descriptors().length;
   expect(await open(script).catch((error: unknown) => sourceReasonOf(error))).toBe('decoder_failed');
   await until(() => descriptors().length <= before);
 });
 
-test('it writes nothing on the channel, under no number', async () => {
+test('it cannot write to the channel under any descriptor number', async () => {
   const attempts = {
     write: 'syscall(1, 4, $x, 1)',
     writev: 'syscall(20, 4, $vector, 1)',
@@ -86,12 +86,12 @@ test('it writes nothing on the channel, under no number', async () => {
   );
 });
 
-test('it makes no connection, and no socket that could', async () => {
+test('it can create no connection, and no socket for one', async () => {
   const script = [2, 10, 1].map((family) => `print $video "made " if syscall(41, ${family}, 1, 0) >= 0;`);
   expect(await said(`${script.join(' ')} print $video "tried";`)).toBe('tried');
 });
 
-test('it is connected to what the rules allow and to nothing else, however it asks', async () => {
+test('it is connected only to targets that the rules allow, for any request', async () => {
   const hosts = ['127.0.0.2', '2130706434', '0177.0.0.2', '::ffff:127.0.0.2', 'user@127.0.0.2', '127.0.0.2/'];
   const asked = hosts.map((host, index) => asking(index + 1, host, inner.port));
   const text = await said(`${asked.join(' ')} print $video orders(${1 + hosts.length});`);
@@ -105,7 +105,7 @@ test('over RTSP it is connected once, to the camera', async () => {
   expect(text.match(/address_forbidden/g)).toHaveLength(2);
 });
 
-test('it knows its own source and holds no other descriptor, file or variable of the service', async () => {
+test('it knows its own source and has no other descriptor, file or variable of the service', async () => {
   const text = await said(`
     my @held; print $video "fds "; for (0 .. 63) { if (open(my $h, "<&=", $_)) { print $video "$_ "; push @held, $h } } print $video "end\\n";
     print $video join(",", sort keys %ENV), "\\n";
@@ -120,7 +120,7 @@ test('it knows its own source and holds no other descriptor, file or variable of
   expect(text).toContain('canary');
 });
 
-test('it is as low in priority as it should be, and its descriptors and processor time are bounded', async () => {
+test('it has a low priority, and its descriptors and processor time are bounded', async () => {
   const input = await open(`${OPENED} sleep 60`);
   atEnd(input.close);
   const [reader] = membersOf(input.processGroup ?? 0).filter(({ command }) => command.startsWith('perl'));

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => videos.remove());
 
-/** Tells which process groups read the source: the reader, then ffmpeg. */
+/** Records the process groups that read the source: the reader, then ffmpeg. */
 function groupsWatched() {
   const groups: number[][] = [];
   const started = (of: readonly number[]) => void groups.push([...of]);
@@ -27,7 +27,7 @@ function groupsWatched() {
 
 const membersOfAll = (groups: readonly number[][]) => groups.flat().flatMap(membersOf);
 
-/** Sends the clip again and again, as fast as it is taken. */
+/** Sends the clip repeatedly, as fast as it is read. */
 function flood(res: ServerResponse): void {
   const more = () => {
     while (!res.destroyed && res.write(clip));
@@ -49,9 +49,9 @@ test.each([
     process.kill(-(groups[0]?.[at] ?? 0), 'SIGKILL');
     await until(() => live.retries.length > 0);
     expect(live.retries).toEqual(['decoder_failed']);
-    // The kernel may still be taking down what was killed.
+    // The kernel may still be removing the killed processes.
     await until(() => membersOf(groups[0]?.[0] ?? 0).length === 0);
-    // One may have waited since before.
+    // One frame may be from the previous connection.
     expect(await take(live, 2)).toHaveLength(2);
     live.stop();
     await live.frames.return();
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test('where no reader or no decoder can be started, the attempt ends and its connection is closed', async () => {
+test('when no reader or no decoder can be started, the attempt ends and its connection is closed', async () => {
   const open = new Set<unknown>();
   const base = await httpServer((req, res) => {
     open.add(req.socket);
@@ -87,12 +87,12 @@ test('where no reader or no decoder can be started, the attempt ends and its con
   await until(() => open.size === 0 && descriptors().length <= before);
 });
 
-test('a decoder that reads no more holds the source back and not the service, and the attempt ends in its time', async () => {
+test('a decoder that stops reading blocks the source, not the service, and the attempt ends in its time', async () => {
   const base = await httpServer((_req, res) => flood(res.writeHead(200)));
   const { groups, decoderListener } = groupsWatched();
   const live = watch(`${base}/x`, { noFrameMs: 8000 }, { decoderListener });
   await take(live, 1);
-  // On a slow machine the first picture may have come over a later connection.
+  // On a slow machine the first frame may have come over a later connection.
   const [reader = 0, decoder = 0] = groups.at(-1) ?? [];
   const before = live.retries.length;
   process.kill(-decoder, 'SIGSTOP');
@@ -108,7 +108,7 @@ test('a decoder that reads no more holds the source back and not the service, an
   await until(() => membersOfAll(groups).length === 0);
 });
 
-// More of them with READER_RESTARTS; 1,000 take about an hour on two cores.
+// Number of restarts; 1,000 of them take about an hour on two cores.
 const RESTARTS = Number(process.env['READER_RESTARTS'] ?? 8);
 
 test(
@@ -132,7 +132,7 @@ test(
     live.stop();
     await reading;
     await until(() => membersOfAll(groups).length === 0 && descriptors().length <= before);
-    // Those of one attempt, however many there were.
+    // The descriptors of one attempt, however many there were.
     expect(most - before).toBeLessThan(16);
   },
   3_600_000 * 4,

@@ -28,13 +28,13 @@ afterAll(() => videos.remove());
 
 const make = (codec: string) => videos.make(`${codec}.mp4`, ...SOURCE, ...(CODECS[codec] ?? []));
 
-/** What came out is a part of the source, picture for picture, at distances that are exact to a millisecond. */
+/** The output is a part of the source, frame by frame, at intervals that are exact to a millisecond. */
 async function expectPartOf(source: string, captured: string, least: number): Promise<void> {
   const all = await decoded(source);
   const part = (await decoded(captured)).slice(0, least);
   expect(part).toHaveLength(least);
   const start = all.findIndex(({ picture }) => picture === part[0]?.picture);
-  // A test server repeats its file; only what comes before it begins again is compared.
+  // A test server repeats its file; only frames before the repetition are compared.
   const expected = all.slice(start, start + part.length);
   const compared = part.slice(0, expected.length);
   expect(compared.map(({ picture }) => picture)).toEqual(expected.map(({ picture }) => picture));
@@ -62,7 +62,7 @@ interface Sample {
   isKey: boolean;
 }
 
-/** The samples of a video as they stand in its file, and the record that describes their codec. */
+/** The samples of a video as stored in its file, and the record that describes their codec. */
 async function samplesOf(path: string, record: string): Promise<{ samples: Sample[]; configuration: Buffer }> {
   const entries = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,dts_time,size,pos,flags', '-of', 'json'];
   const { stdout } = await run('ffprobe', ['-v', 'error', ...entries, path], { maxBuffer: 1 << 26 });

@@ -21,7 +21,7 @@ const detect = (headers: Record<string, string>) =>
     headers,
   });
 
-test('images beyond the places are turned away at once with a time to come back, and later ones are served', async () => {
+test('images beyond the slots are turned away at once with a retry time, and later ones are served', async () => {
   const authorized = { Authorization: `Bearer ${token}` };
   const replies = await Promise.all(Array.from({ length: 20 }, () => detect(authorized)));
   const turnedAway = replies.filter(({ status }) => status === 503);
@@ -35,10 +35,10 @@ test('images beyond the places are turned away at once with a time to come back,
   expect((await detect(authorized)).status).toBe(200);
 });
 
-test('an autoscaler sees how many images are there and how many there may be', async () => {
+test('an autoscaler sees the current and the maximum number of images', async () => {
   const places = await metrics.sumOf('vision.inference.places');
   expect(places).toBeGreaterThanOrEqual(3);
-  // A picture gives its place back right after its answer.
+  // An image releases its slot right after its response.
   await until(async () => (await metrics.sumOf('vision.inference.load')) === 0);
   const replies = Array.from({ length: 20 }, () => detect({ Authorization: `Bearer ${token}` }));
   await until(async () => Number(await metrics.sumOf('vision.inference.load')) > 1);

@@ -32,7 +32,7 @@ const sources = [
   [2, 3000],
 ] as const;
 
-/** The size that ffmpeg gives to one picture of a source. */
+/** The size of one frame of a source after ffmpeg's scaling. */
 async function sizeByFfmpeg(width: number, height: number, fit: FrameFit): Promise<string> {
   const source = ['-f', 'lavfi', '-i', `color=s=${width}x${height}:d=1`];
   const scaled = ['-vf', `scale=${scaleExpression(fit)},showinfo`, '-frames:v', '1', '-f', 'null', '-'];
@@ -40,7 +40,7 @@ async function sizeByFfmpeg(width: number, height: number, fit: FrameFit): Promi
   return /Parsed_showinfo.* s:(\d+x\d+) /.exec(stderr)?.[1] ?? stderr;
 }
 
-test.each(fits)('a live source is given the size that its detector wants: %s', async (_what, fit) => {
+test.each(fits)('a live source is scaled to the size that its detector needs: %s', async (_what, fit) => {
   const sizes = await Promise.all(sources.map(([width, height]) => sizeByFfmpeg(width, height, fit)));
   const wanted = sources.map(([width, height]) => fitTo({ width, height }, fit));
   expect(sizes).toEqual(wanted.map(({ width, height }) => `${width}x${height}`));

@@ -21,7 +21,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A member of the group that stores frames; of an earlier release it announces nothing. */
+/** A member of the group that stores frames; without `features` it belongs to an earlier release. */
 async function join(features?: readonly string[]) {
   const { client } = world.kafka;
   const [{ group }] = consumerGroups.results;
@@ -36,7 +36,7 @@ async function join(features?: readonly string[]) {
   return consumer;
 }
 
-test('frames travel in segments while every reader has announced that it reads them, and none is lost in between', async () => {
+test('frames are sent in segments while every reader has announced support for them, and none is lost', async () => {
   const created = [streamJob(camera.url), streamJob(camera.url)];
   for (const job of created) await worker.submit(job);
   const jobs = created.map(({ job_id: jobId }) => jobId);
@@ -56,7 +56,7 @@ test('frames travel in segments while every reader has announced that it reads t
     );
   const counts = () => Math.max(...jobs.map((jobId) => framesOf(jobId).length));
 
-  // Nobody reads yet.
+  // There is no reader yet.
   await until(() => jobs.every((jobId) => framesOf(jobId).length >= 5));
   expect(all().every(({ ofSegment }) => ofSegment === undefined)).toBe(true);
 

@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A camera over HTTP whose pictures come from ffmpeg, and which fails as it is told. */
+/** A camera over HTTP that streams from ffmpeg and fails on command. */
 async function startCamera() {
   const children = new Set<ChildProcess>();
   let [codec, slowAfterS, isCut] = ['libx264', 100_000, false];
@@ -69,7 +69,7 @@ async function startCamera() {
       reconnect();
     },
     repair: () => void (isCut = false),
-    /** Sends another codec over the next connection, and one frame a second after a while. */
+    /** Sends another codec over the next connection, or one frame a second after `slowAfterS`. */
     send: (next: { codec?: string; slowAfterS?: number }) => {
       [codec, slowAfterS] = [next.codec ?? codec, next.slowAfterS ?? slowAfterS];
       return reconnect();
@@ -116,7 +116,7 @@ test('a camera that freezes, is cut, slows down and changes its codec is reporte
   };
   const frames = () => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
   const frameTimes = () => frames().map(({ data }) => data.frame_time_ms);
-  /** A report that was made within five seconds of the last frame before it. */
+  /** A report within five seconds after the last frame before it. */
   const reportedInTime = async (is: (report: SourceChangedData) => boolean) => {
     const found = await reported(is);
     await until(() => frameTimes().some((timeMs) => isOfLate(found, timeMs)));
@@ -135,7 +135,7 @@ test('a camera that freezes, is cut, slows down and changes its codec is reporte
   expect(cut.reason).toMatch(/^(stream_ended|connection_failed)$/);
   camera.repair();
   await reported(isStreaming);
-  // Its rate is measured while it is full, on a machine that takes seconds to begin, too.
+  // Its full rate is measured first, also on a machine that takes seconds to begin.
   camera.send({ slowAfterS: 25 });
   await reported(({ state, measured_fps: fps = 0 }) => state === 'streaming' && fps >= 3);
   const slowed = await reported(({ measured_fps: fps = 5 }) => fps < 3);

@@ -11,8 +11,8 @@ import { sandbox } from './support/sandbox.ts';
 const path = (relative: string) => new URL(relative, import.meta.url).pathname;
 
 /**
- * Where each of six people of the street clip is at some moments, read off the pictures by eye: milliseconds:x,y of the
- * centre in pixels. The first three stand together behind a sign for most of the clip, the others cross the picture.
+ * Positions of six people in the street clip at some times, read from the frames by eye: milliseconds:x,y of the centre
+ * in pixels. The first three stand together behind a sign for most of the clip, the others cross the frame.
  */
 const PEOPLE: Record<string, string> = {
   blackCoat:
@@ -29,7 +29,7 @@ const PEOPLE: Record<string, string> = {
   jeans: '4600:723,327 7000:604,259 9000:583,216 11200:637,179',
 };
 
-test('people in the street clip keep their tracks, but for those who stand behind the sign', async () => {
+test('people in the street clip keep their tracks, except those who stand behind the sign', async () => {
   const scenes = loadScenes(path('../../../config/scenes.json'));
   const logger = pino({ level: 'silent' });
   const detectors = createDetectors({

@@ -28,7 +28,7 @@ async function detect({ base }: { base: string }, owner: string, picture: Buffer
   });
 }
 
-test('an ordinary image is answered while others fill every place with expensive ones', async () => {
+test('an ordinary image is answered while other owners fill every slot with expensive ones', async () => {
   let answered = 0;
   const flood = ['one', 'other'].flatMap((owner) =>
     Array.from({ length: 4 }, async () => {
@@ -40,13 +40,13 @@ test('an ordinary image is answered while others fill every place with expensive
   await Promise.any(flood);
   const before = answered;
   expect((await detect(service, 'honest', street)).status).toBe(200);
-  // Those that were being decoded and detected, and what was answered until the picture had arrived; the others still
-  // wait for each other. Behind all of them it would be seven.
+  // The images that were in decoding and detection, and those answered before the ordinary one arrived; the others
+  // still wait. Behind all of them it would be seven.
   expect(answered - before).toBeLessThanOrEqual(4);
   expect(await Promise.all(flood)).toEqual(Array(8).fill(200));
 });
 
-test('expensive images that are being decoded hold no place that an ordinary one needs', async () => {
+test('expensive images in decoding hold no slot that an ordinary one needs', async () => {
   const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
   const decoded = {
     original: { width: 1, height: 1 },
@@ -79,7 +79,7 @@ test('expensive images that are being decoded hold no place that an ordinary one
   expect(await Promise.all(flood)).toEqual(Array(4).fill('detected'));
 });
 
-test('an image waits for a turn of each other owner, not for all that they sent', async () => {
+test('an image waits for a turn of each other owner, not for all their images', async () => {
   let answered = 0;
   const flood = ['one', 'other'].flatMap((owner) =>
     Array.from({ length: 10 }, () => detect(service, owner, street).then(() => (answered += 1))),
@@ -87,12 +87,12 @@ test('an image waits for a turn of each other owner, not for all that they sent'
   await Promise.any(flood);
   const before = answered;
   expect((await detect(service, 'honest', street)).status).toBe(200);
-  // Behind all that they sent it would be nineteen.
+  // Behind all their images it would be nineteen.
   expect(answered - before).toBeLessThanOrEqual(10);
   await Promise.all(flood);
 });
 
-test('an image whose turn does not come in time is turned away as for lack of room', async () => {
+test('an image without a turn in time is turned away as when all slots are taken', async () => {
   const replies = await Promise.all(Array.from({ length: 6 }, () => detect(hurried, 'flood', expensive)));
   const turnedAway = replies.filter(({ status }) => status === 503);
   expect(turnedAway.length).toBeGreaterThan(0);

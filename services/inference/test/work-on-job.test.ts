@@ -33,7 +33,7 @@ afterAll(async () => {
 const forGood = { untilMs: Infinity, onExpired: () => undefined };
 const typesOf = (jobId: string) => world.messages(jobId).map(({ type }) => type);
 
-/** A job of this stream, taken by a worker. */
+/** A job of this stream, claimed by a worker. */
 async function takeJob(url: string): Promise<JobRecord> {
   const { deps } = running;
   await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
@@ -53,7 +53,7 @@ async function claim(jobId: string): Promise<JobRecord> {
   return job;
 }
 
-test('a worker that finds its job taken over before it began says nothing about it', async () => {
+test('a worker whose job was taken over before it began reports nothing about it', async () => {
   const { deps } = running;
   const late = await takeJob('http://127.0.0.1:1/x');
   const owner = await claim(late.jobId);
@@ -65,7 +65,7 @@ test('a worker that finds its job taken over before it began says nothing about 
   expect(world.messages(late.jobId).map(({ data }) => data)).toMatchObject([{ attempt: 2, status: 'stopped' }]);
 });
 
-test('a source that fails for good is reported after the frames that it gave', async () => {
+test('a source that fails finally is reported after its frames', async () => {
   const { deps } = running;
   const clip = await readFile(await videos.make('clip.ts', '-i', street, '-t', '2', '-c', 'copy', '-f', 'mpegts'));
   let requests = 0;
@@ -77,7 +77,7 @@ test('a source that fails for good is reported after the frames that it gave', a
   const ended = Promise.withResolvers<void>();
   const slowBroker: Deps['producer'] = {
     ...deps.producer,
-    // Takes frames only when the end was told, or after the time that it would have been told in.
+    // Accepts frames only after the end was reported, or after the time in which it would have been reported.
     publishBatch: async (events) => {
       await until(() => requests > 1);
       await atMost(3_000, ended.promise);
@@ -98,7 +98,7 @@ test('a source that fails for good is reported after the frames that it gave', a
   expect(end?.frames_published).toBe(typesOf(job.jobId).length - 1);
 });
 
-test('a live stream that gets less than its rate says since when, until it gets all of it again', async () => {
+test('a live stream below its frame rate shows since when, until it is at its full rate again', async () => {
   const { deps } = running;
   const rate = Promise.withResolvers<(isBehind: boolean) => void>();
   const liveCosts: Deps['liveCosts'] = {

@@ -10,21 +10,21 @@ import { SourceError } from '@vision/streams/source-error';
 import { createWorkSpace } from './work-space.ts';
 import type { SpaceUsage, WorkSpace } from './work-space.ts';
 
-/** Local copies of uploaded videos: ffmpeg has to seek in them, because their index may stand at the end. */
+/** Local copies of uploaded videos: ffmpeg has to seek in them, because their index may be at the end. */
 export interface VideoFiles {
   /**
-   * Makes a directory for the copies of this process; those of processes that are gone are removed first. Settles the
-   * number of slots by the space that is there.
+   * Creates a directory for the copies of this process and first removes those of processes that have ended. Derives
+   * the number of slots from the free space.
    */
   start: () => Promise<void>;
   /**
-   * A copy of the object; two users of one object share it. A wait that is aborted leaves the download to the next
-   * user.
-   * @throws SourceError `not_found`, `unreadable` when it is larger than allowed; AppError when the store is away, or
-   * `no_local_space` when there is no space for it here. Nothing is left of a copy that failed.
+   * A copy of the object; concurrent users of one object share it. Aborting a wait leaves the download to the other
+   * users.
+   * @throws SourceError `not_found`, `unreadable` when it is larger than allowed; AppError when the store is
+   * unavailable, or `no_local_space` when there is no space for it here. A failed copy is removed.
    */
   open: (key: string, signal: AbortSignal) => Promise<VideoFile>;
-  /** Videos that can be worked on at once: one at least, and none for a while after `rest`. */
+  /** Videos that can be processed concurrently: at least one, but none for a while after `rest`. */
   slots: () => number;
   /** Claims no videos for a while, so that a worker with more space or processes takes them. */
   rest: () => void;
@@ -48,22 +48,22 @@ export interface VideoFilesOptions {
   maxBytes: number;
   /** Most bytes of all copies; 0 for as many as the file system has. */
   maxTotalBytes: number;
-  /** How long there are no slots after `rest`. */
+  /** Time after `rest` during which there are no slots. */
   restMs: number;
-  /** How long a copy outlives its last user: a submitted job looks at a file that its worker opens right after. */
+  /** How long a copy outlives its last user: submitting a job inspects a file that its worker opens soon after. */
   keepMs: number;
 }
 
 interface Copy {
   path: string;
   ready: Promise<void>;
-  /** A download under way is not dropped for space: it may wait for space itself. */
+  /** A download in progress is not dropped to free space: it may wait for space itself. */
   isReady: boolean;
   /** Ends the download when its last user has left. */
   given: AbortController;
   users: number;
   timer?: NodeJS.Timeout | undefined;
-  /** Settles when the file is gone; undefined before it is to go. */
+  /** Settles when the file is removed; undefined before its removal begins. */
   removed?: Promise<void>;
 }
 
@@ -114,7 +114,7 @@ function createCopies(options: VideoFilesOptions, own: string, space: WorkSpace)
     const wanted = { key, path, signal: given.signal };
     const reserve = (bytes: number) =>
       space.reserve(path, bytes).catch(async () => {
-        // Copies that are kept for a next user make room.
+        // Copies that are only cached for a later user are dropped first.
         await dropUnused();
         await space.reserve(path, bytes);
       });
@@ -158,7 +158,7 @@ function createCopies(options: VideoFilesOptions, own: string, space: WorkSpace)
 }
 
 async function removeCopy({ path, ready }: Copy, space: WorkSpace): Promise<void> {
-  // A failed download is reported to those who wait for the copy; here only the file is removed.
+  // A failed download is reported to the callers that wait for the copy; here only the file is removed.
   await ready.catch(() => undefined);
   await rm(path, { force: true });
   space.free(path);
@@ -173,7 +173,7 @@ async function download(
   if (!found) throw new SourceError('not_found');
   if (found.bytes > maxBytes) throw new SourceError('unreadable');
   try {
-    // Not at the start only: a full disk may have prevented it, and tidy machines remove what is old.
+    // Not only at start: a full disk may have prevented it, and cleanup jobs of the machine remove old directories.
     await mkdir(room.directory, { recursive: true, mode: 0o700 });
     await room.reserve(found.bytes);
     await store.getToFile({ key, path, bytes: found.bytes, signal });
@@ -186,7 +186,7 @@ async function download(
 async function removeOrphans(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const pid = Number(/^(\d+)-/.exec(name)?.[1]);
-    // In a container every start of the program may have the same number.
+    // In a container every start of the program may have the same process id.
     if (Number.isInteger(pid) && (pid === process.pid || !isAlive(pid)))
       await rm(join(directory, name), { recursive: true, force: true });
   }

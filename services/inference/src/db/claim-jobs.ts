@@ -6,16 +6,16 @@ import type { Fence } from './held-jobs.ts';
 import { IS_ASIDE, IS_GIVEN_UP, IS_RESTING, toRecord } from './jobs.ts';
 import type { JobRow } from './jobs.ts';
 
-/** Jobs that must end: stopped by their callers, given up, or with a stored ending that is not published yet. */
+/** Jobs that must end: stopped by their callers, past their time, or with a stored ending that is not published yet. */
 const ENDING = `(status = 'stopping' or status in ('queued', 'running') and (ending is not null or ${IS_GIVEN_UP}))`;
-/** Jobs that wait for a place. */
+/** Jobs that wait for a slot. */
 const UNDECIDED = `status in ('queued', 'running') and ending is null and not ${IS_RESTING}`;
 
 /** Another worker held the job until its lease ended and did not release it. */
 const DIED = `(held_by is not null and held_by <> :worker and claimed_at > now() - interval '1 hour')`;
-/** An attempt of an hour says that the job is not what ends its processes. */
+/** An attempt that ran for an hour shows that the job does not crash its processes. */
 const LASTED = `(held_by is not null and claimed_at <= now() - interval '1 hour')`;
-/** One process may end for many reasons; two that held the same job make it a suspect. */
+/** A process may crash for many reasons; a job that two crashed processes held is a suspect. */
 const IS_SUSPECT = `(not ${LASTED} and cardinality(deaths) + (${DIED})::int >= 2)`;
 /** Accepted against a slot, and not held by a worker. */
 const WAITING = `(${UNDECIDED} and not ${IS_SUSPECT} and not ${IS_ASIDE})`;
@@ -27,10 +27,10 @@ const CONDITIONS = {
   'waiting-streams': `(${WAITING} and (source_kind = 'stream' or ${LEFT}))`,
   'waiting-files': `(${WAITING} and (source_kind = 'object' or ${LEFT}))`,
   'waiting-left': `(${WAITING} and ${LEFT})`,
-  // A worker without space for one more file takes none, however long it has waited.
+  // A worker without space for another file claims none, however long the file has waited.
   streams: `(${WAITING} and source_kind = 'stream')`,
   'streams-left': `(${WAITING} and source_kind = 'stream' and ${LEFT})`,
-  // It has given its slot back, so it comes after those that were accepted.
+  // It has released its slot, so accepted jobs come first.
   parked: `(${UNDECIDED} and not ${IS_SUSPECT} and ${IS_ASIDE})`,
   suspects: `(${UNDECIDED} and ${IS_SUSPECT})`,
   'suspects-left': `(${UNDECIDED} and ${IS_SUSPECT} and due.lease_until < now() - interval '60 seconds' and not ${IS_ASIDE})`,
@@ -41,22 +41,22 @@ const SET = `, claim = gen_random_uuid(), held_by = :worker, held_alone = :isAlo
   parked_attempt = case when parked_attempt = attempt then attempt + 1 end,
   deaths = case when ${LASTED} then '{}' when ${DIED} then deaths || attempt else deaths end,
   strikes = case when ${LASTED} then '{}' when ${DIED} and held_alone then strikes || attempt else strikes end`;
-/** The job that outlived most processes first; the newest of them, as it came before the trouble. */
+/** The job that outlived most processes first; among equals the newest, as it arrived just before the crashes. */
 const MOST_SUSPECT = `cardinality(due.deaths) + (${DIED})::int desc, due.created_at desc`;
 
 export interface JobClaim {
   which: Claimable;
   leaseMs: number;
   limit: number;
-  /** The worker that takes them; left out where no code asks how its process ends. */
+  /** The worker that claims them; left out where crashes of its process are not tracked. */
   worker?: string;
-  /** It holds no other job and takes none beside this one. */
+  /** It holds no other job and claims no further one. */
   isAlone?: boolean;
 }
 
 /**
- * Takes jobs that no worker holds. Each comes with a claim of its own and the next attempt number. An attempt that
- * another worker neither ended nor released is counted as one that ended with its process.
+ * Claims jobs that no worker holds. Each gets its own claim and the next attempt number. An attempt that another worker
+ * neither ended nor released counts as one whose process crashed.
  */
 export async function claimJobs(
   db: Knex,
@@ -79,7 +79,7 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 const SURVIVED = '(jobs.attempt, jobs.claim) = (survived.attempt, survived.claim)';
 
-/** Tells that the process of some attempts goes on, although it lost their leases: they are no deaths. */
+/** Records that the process of these attempts still runs, although their leases were lost: they are no crashes. */
 export async function retractDeaths(db: Knex, survived: readonly Fence[]): Promise<void> {
   await db.raw(
     `update jobs
@@ -93,7 +93,7 @@ export async function retractDeaths(db: Knex, survived: readonly Fence[]): Promi
   );
 }
 
-/** A suspect has run by itself for long enough: others may run beside it. */
+/** A suspect has run alone for long enough: other jobs may run beside it. */
 export async function endSuspicion(db: Knex, fence: Fence): Promise<void> {
   await fenced(db, fence).update({ deaths: '{}', held_alone: false });
 }

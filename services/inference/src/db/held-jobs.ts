@@ -5,8 +5,8 @@ import type { StoredEnding } from '../domain/job.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 
 /**
- * One holder of a job. The attempt alone tells holders of the release before apart from those of this one; the claim
- * alone does after a failover that lost a claim, as the next one gets the same number.
+ * One holder of a job. Both fields are needed: only the attempt distinguishes holders of the previous release, and only
+ * the claim does after a failover that lost a claim, as the next attempt gets the same number.
  */
 export interface Fence {
   jobId: string;
@@ -14,13 +14,13 @@ export interface Fence {
   claim: string;
 }
 
-/** What a job is known by while one claim holds it. */
+/** Key of a job for the time of one claim. */
 export const fenceKey = ({ jobId, attempt, claim }: Fence): string => `${jobId}/${attempt}/${claim}`;
 
 /**
- * Makes sure that no later attempt begins below `ceiling`: its frame numbers are the given attempt's alone.
+ * Ensures that no later attempt begins below `ceiling`: the frame numbers below it belong to the given attempt only.
  *
- * @returns the ceiling that is confirmed; undefined when the job does not belong to the attempt given
+ * @returns the confirmed ceiling; undefined when the job does not belong to the given attempt
  */
 export async function raiseCeiling(
   db: Knex,
@@ -35,10 +35,10 @@ export async function raiseCeiling(
 }
 
 /**
- * Records that the job runs, unless it is to stop, that frame numbers below `ceiling` are this attempt's, and the
- * partition of its messages, which the first attempt settles for all.
+ * Records that the job runs (unless it must stop), that frame numbers below `ceiling` belong to this attempt, and the
+ * partition of its messages, which the first attempt sets for all.
  *
- * @returns its status now and the partition; undefined when it does not belong to the attempt given
+ * @returns its current status and the partition; undefined when it does not belong to the given attempt
  */
 export async function markRunning(
   db: Knex,
@@ -59,9 +59,9 @@ export async function markRunning(
 }
 
 /**
- * Counts an attempt that ended because its machine lacked something.
+ * Counts an attempt that ended because its machine lacked a resource.
  *
- * @returns how many there were; undefined when the job does not belong to the attempt given
+ * @returns the number of such attempts; undefined when the job does not belong to the given attempt
  */
 export async function countShortage(db: Knex, fence: Fence): Promise<number | undefined> {
   const [changed] = await fenced(db, fence)
@@ -70,16 +70,16 @@ export async function countShortage(db: Knex, fence: Fence): Promise<number | un
   return changed?.shortages;
 }
 
-/** Records that a live stream gets less than its rate, or all of it again. */
+/** Records that a live stream is below its frame rate, or at its full rate again. */
 export async function recordRate(db: Knex, fence: Fence, isBehind: boolean): Promise<void> {
   await fenced(db, fence).update({ behind_since: isBehind ? db.fn.now() : null });
 }
 
 /**
- * Stores how a job ends, with its counts, before the end is published. No worker works on it any more; the one that
- * has it only announces the ending.
+ * Stores how a job ends, with its counts, before the end is published. From then on its holder only publishes the
+ * ending.
  *
- * @returns the partition of its messages; undefined when the job does not belong to the attempt given
+ * @returns the partition of its messages; undefined when the job does not belong to the given attempt
  */
 export async function storeEnding(
   db: Knex,
@@ -96,7 +96,7 @@ export async function storeEnding(
   return changed;
 }
 
-/** Ends a job whose end mark is published. The stream's address is not needed any more and goes. */
+/** Ends a job whose end-of-stream marker is published, and deletes the stream's address, which is no longer needed. */
 export async function finishJob(db: Knex, fence: Fence, { status, error }: StoredEnding): Promise<boolean> {
   const changed = await fenced(db, fence)
     .whereIn('status', [...ACTIVE])
@@ -112,7 +112,7 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
   return changed === 1;
 }
 
-/** Lets another worker have the job at once; it continues behind the stored progress. */
+/** Releases the job: another worker can claim it at once and continues after the stored progress. */
 export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress | undefined): Promise<void> {
   await fenced(db, fence).update(letGo(db, progress));
 }
@@ -123,13 +123,13 @@ interface Away {
 }
 
 /**
- * Lets go of a live stream that is away for long, and of its slot: it is taken again after `reopenMs`, or when its time
- * is over.
+ * Releases a live stream that has been unavailable for long, and its slot: it is claimed again after `reopenMs`, or
+ * when its time has expired.
  *
  * @param awayMs time since its last frame
- * @param isNew false when it was let go of before for the same absence, whose beginning stays as it was: each attempt
- * would move it by what it takes to begin and to end
- * @returns false when the job does not belong to the attempt given
+ * @param isNew false when it was parked before in the same outage, whose start then stays unchanged: each attempt would
+ * move it by the time that the attempt takes to begin and to end
+ * @returns false when the job does not belong to the given attempt
  */
 export async function parkJob(
   db: Knex,
@@ -152,7 +152,7 @@ export async function parkJob(
   return parked === 1;
 }
 
-/** The claim ends with it: a renewal that was under way would hold the job for another lease. */
+/** Clears the claim too: otherwise a renewal in progress would hold the job for another lease. */
 function letGo(db: Knex, progress: JobProgress | undefined) {
   const free = { lease_until: db.fn.now(), held_by: null, claim: db.raw('gen_random_uuid()') };
   return { ...free, ...(progress ? countsOf(db, progress) : {}) };

@@ -60,7 +60,7 @@ export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRec
   return rows.map(toRecord);
 }
 
-/** Jobs that have not ended, in the order of their ids, behind this one. */
+/** Jobs that have not ended, in the order of their ids, after this id. */
 export async function findActive(db: Knex, { after, limit }: { after: string; limit: number }): Promise<JobRecord[]> {
   const rows = await db<JobRow>('jobs')
     .select('*')
@@ -71,7 +71,7 @@ export async function findActive(db: Knex, { after, limit }: { after: string; li
   return rows.map(toRecord);
 }
 
-/** False when the id is taken. */
+/** Returns false when the id exists. */
 export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Promise<boolean> {
   const isStream = source.kind === 'stream';
   const row = {
@@ -94,14 +94,14 @@ export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Pro
   return inserted.length === 1;
 }
 
-/** Records an unknown id as stopped; false when it is known. */
+/** Records an unknown id as stopped; returns false when it exists. */
 export async function insertStopped(db: Knex, jobId: string): Promise<boolean> {
   const row = { job_id: jobId, status: 'stopped', ended_at: db.fn.now() };
   const inserted = await db('jobs').insert(row).onConflict('job_id').ignore().returning('job_id');
   return inserted.length === 1;
 }
 
-/** Asks a job to stop; ended ones stay as they are. */
+/** Requests that a job stops; ended jobs stay as they are. */
 export async function markStopping(db: Knex, jobId: string): Promise<void> {
   await db('jobs')
     .where({ job_id: jobId })
@@ -109,21 +109,21 @@ export async function markStopping(db: Knex, jobId: string): Promise<void> {
     .update({ status: 'stopping', updated_at: db.fn.now() });
 }
 
-/** Put aside, and not claimed since: the claim of an earlier release leaves `parked_until` as it is. */
+/** Parked, and not claimed since: the claim of an earlier release leaves `parked_until` unchanged. */
 export const IS_ASIDE = '(parked_until is not null and parked_attempt is not distinct from attempt)';
-/** A stream that has been unavailable for long. No worker holds it; the worker that claims it takes a slot again. */
+/** A stream that has been unavailable for long. No worker holds it; claiming it takes a slot again. */
 const IS_PARKED = `(${IS_ASIDE} and lease_until <= now() and status in ('queued', 'running'))`;
 /**
- * A parked stream that is not due. What lies further ahead than any pause was written while the clock of the database
- * was ahead.
+ * A parked stream that is not due. A time further ahead than any pause was written while the clock of the database was
+ * ahead, so it is ignored.
  */
 export const IS_RESTING = `(${IS_ASIDE} and parked_until > now() and parked_until < now() + interval '1 hour')`;
-/** A parked stream whose time is over: it ends without another connection, and so without a slot. */
+/** A parked stream whose time has expired: it ends without another connection, and so without a slot. */
 export const IS_GIVEN_UP = `(${IS_ASIDE} and away_since + make_interval(secs => give_up_after_s) <= now())`;
-/** A parked stream that may wait. One whose time is over does not: a worker has to end it. */
+/** A parked stream that may wait. One whose time has expired may not: a worker has to end it. */
 const MAY_WAIT = `(${IS_PARKED} and not coalesce(${IS_GIVEN_UP}, false))`;
 
-/** Jobs that have not ended and take a slot, and the live streams among them. */
+/** Numbers of jobs that have not ended and take a slot, and of the live streams among them. */
 export async function countActive(db: Knex): Promise<ActiveJobs> {
   const { rows } = await db.raw<{ rows: { jobs: string; live: string }[] }>(
     `select count(*) as jobs, count(*) filter (where source_kind = 'stream') as live
@@ -133,7 +133,7 @@ export async function countActive(db: Knex): Promise<ActiveJobs> {
   return { jobs: Number(rows[0]?.jobs), live: Number(rows[0]?.live) };
 }
 
-/** Jobs that have not ended and that no worker holds. */
+/** Numbers of jobs that have not ended and that no worker holds. */
 export async function countUnheld(db: Knex): Promise<UnheldJobs> {
   const { rows } = await db.raw<{ rows: [UnheldJobs] }>(
     `select count(*) filter (where not ${MAY_WAIT})::int as unowned, count(*) filter (where ${MAY_WAIT})::int as parked
@@ -148,7 +148,7 @@ export const ANY_DUE = `exists (
   select from jobs where status in ('queued', 'running', 'stopping') and lease_until <= now()
      and (status = 'stopping' or not ${IS_RESTING}))`;
 
-/** A look before the claims of each kind. */
+/** A cheap query before the claims of each kind. */
 export async function isAnythingDue(db: Knex): Promise<boolean> {
   const { rows } = await db.raw<{ rows: [{ is_due: boolean }] }>(`select ${ANY_DUE} as is_due`);
   return rows[0].is_due;
@@ -160,7 +160,7 @@ export interface Unattended {
   attempt: number;
 }
 
-/** Jobs (of these) that have not ended and whose lease has run out, those that wait longest first. */
+/** Of the given jobs, those that have not ended and whose lease has expired, the longest waiting first. */
 export async function findUnattended(
   db: Knex,
   { ids, limit }: { ids?: string[]; limit: number },
@@ -179,7 +179,7 @@ export async function deleteEndedBefore(db: Knex, days: number): Promise<number>
   return db('jobs').whereRaw('ended_at < now() - make_interval(days => ?)', [days]).delete();
 }
 
-/** A job as its row says. */
+/** The job that a row stores. */
 export function toRecord(row: JobRow): JobRecord {
   const isStream = row.source_kind === 'stream';
   return {
@@ -187,7 +187,7 @@ export function toRecord(row: JobRow): JobRecord {
     fingerprint: row.fingerprint ?? undefined,
     sceneCode: row.scene_code ?? '',
     lowerBound: row.lower_bound ?? 0,
-    // A job that was stored before there were calibrations goes on with the scores of the model.
+    // A job that was stored by a release without calibrations continues with the scores of the model.
     calibration: row.calibration ?? RAW_SCORES,
     source: isStream
       ? { kind: 'stream', sealedUrl: row.stream_url ?? Buffer.of(), pinnedAddress: row.pinned_address ?? undefined }
@@ -213,7 +213,7 @@ export function toRecord(row: JobRow): JobRecord {
   };
 }
 
-/** A worker of an earlier release that had the job meanwhile leaves `away_since` as it is, whatever frames came. */
+/** A worker of an earlier release that held the job since leaves `away_since` unchanged even if it received frames. */
 function awayMsOf({ away_since: since, claimed_at: claimedAt, parked_attempt: ofAttempt, attempt }: JobRow) {
   if (!since || !claimedAt || ofAttempt !== attempt) return undefined;
   return Math.max(0, claimedAt.getTime() - since.getTime());

@@ -12,11 +12,11 @@ import type { SourceReason } from '@vision/streams/source-error';
 import { killGroup } from '../sandbox/kill-group.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
-/** One sampled picture. */
+/** One sampled frame. */
 export interface DecodedFrame {
   /** Presentation time on the source's own clock, milliseconds. */
   ptsMs: number;
-  /** Size of the picture before scaling, after rotation. */
+  /** Size of the frame before scaling, after rotation. */
   image: { width: number; height: number };
   /** RGB, 8 bits each, row by row without padding. */
   pixels: { width: number; height: number; data: Buffer };
@@ -24,11 +24,11 @@ export interface DecodedFrame {
 
 export interface Decoder {
   readonly processGroup: number | undefined;
-  /** Frames as they are pulled: ffmpeg waits while no reader pulls. Ends when ffmpeg ends; see `outcome`. */
+  /** Frames on demand: ffmpeg waits while the consumer does not pull. Ends when ffmpeg ends; see `outcome`. */
   frames: () => AsyncGenerator<DecodedFrame, void>;
-  /** Settles when the process is gone; undefined when it ended well. */
+  /** Settles when the process has ended; undefined on success. */
   outcome: Promise<SourceReason | undefined>;
-  /** SIGTERM to the process group, SIGKILL after the grace. Settles when the process is gone. */
+  /** SIGTERM to the process group, SIGKILL after the grace period. Settles when the process has ended. */
   stop: () => Promise<void>;
 }
 
@@ -39,13 +39,13 @@ export interface DecoderOptions {
   /** Frames keep their size when the source changes its own, because the arguments fix it. */
   isSizeFixed: boolean;
   killGraceMs: number;
-  /** What it reads instead of a file. */
+  /** Stream to read instead of a file. */
   input?: Stream | undefined;
-  /** Most processor time in seconds, and how far the decoder leaves processors to others; for files. */
+  /** Maximum processor time in seconds, and the nice value of the decoder; for files. */
   cpuSeconds?: number | undefined;
   niceness?: number | undefined;
   listener?: Pick<DecoderListener, 'sees'> | undefined;
-  /** Takes the images of the second output, which the arguments then have to name. */
+  /** Receives the images of the second output, which the arguments must then name. */
   snapshots?: SnapshotUse | undefined;
 }
 
@@ -54,11 +54,11 @@ interface SnapshotUse {
   onSnapshot: (snapshot: DecodedSnapshot) => void;
 }
 
-/** Who measures what decoding costs. */
+/** Observer that measures the cost of decoding. */
 export interface DecoderListener {
-  /** A connection is read by these process groups, whose processor time can be measured; the last one decodes. */
+  /** The process groups that read a connection, whose processor time can be measured; the last one decodes. */
   started: (processGroups: readonly number[]) => void;
-  /** It has found out what it decodes. */
+  /** The decoder has detected the codec and the size of the video. */
   sees: (video: Video) => void;
 }
 
@@ -77,7 +77,7 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
     geometry.resolve(found);
   }, snapshotSize.resolve);
   child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
-  // A pipe breaks when either side ends; the outcome below tells why.
+  // A pipe breaks when either side ends; the outcome below has the reason.
   child.stdout.on('error', () => undefined);
   const pull = createPuller(child.stdout);
   const records = readRecords(child.stdio[3] as Readable);
@@ -119,14 +119,14 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
         yield frame;
       }
     } finally {
-      // A pipe that is not read to its end stays open, and the process then never counts as closed.
+      // A pipe that is not read to its end stays open, and Node.js then never emits `close` for the process.
       closePipes();
     }
   }
   return { processGroup: child.pid, frames, outcome, stop };
 }
 
-/** More than any input of a model and any snapshot has. */
+/** More than any model input and any snapshot has. */
 const MAX_PIXELS = 4096 * 4096;
 
 async function* readFrames(
@@ -138,13 +138,13 @@ async function* readFrames(
   const size = await geometry;
   if (size === undefined) return;
   const { width, height, scaledWidth, scaledHeight } = size;
-  // A decoder that was taken over may name any size, and the next frame is awaited whole.
+  // A compromised decoder may report any size, and the next frame is buffered entirely.
   if (width < 1 || height < 1 || scaledWidth < 1 || scaledHeight < 1 || scaledWidth * scaledHeight > MAX_PIXELS)
     throw new SourceError('decoder_failed');
   for (let isFirst = true; ; isFirst = false) {
     const record = await records.next();
     if (record === undefined) return;
-    // A number 0 in the middle means that ffmpeg rebuilt its filters: the source changed size, so may the frames.
+    // A number 0 later on means that ffmpeg rebuilt its filters: the source changed size, and the frames may have too.
     if (record.number === 0 && !isFirst && !isSizeFixed) throw new SourceError('format_changed');
     const data = await pull(scaledWidth * scaledHeight * 3);
     if (data === undefined) return;

@@ -5,39 +5,39 @@ import { inputArguments } from './input-arguments.ts';
 import { SNAPSHOT_SCALER } from './ffmpeg-reasons.ts';
 import { scaleExpression } from './scale-expression.ts';
 
-/** Which frames are taken from a video and how large they come. */
+/** Which frames of a video are sampled, and their size. */
 export interface FileSampling {
   /** Frames a second of video time: the first frame of every 1/fps interval is taken. */
   fps: number;
-  /** Size of the frames handed out; fixed, so a change of size inside the file cannot change it. */
+  /** Size of the output frames; fixed, so a change of size inside the file cannot change it. */
   scaled: { width: number; height: number };
-  /** How the images are turned, as the validated index says. */
+  /** Rotation of the frames in the validated index. */
   turn: Turn;
-  /** Edit lists are followed when validation has seen them, never otherwise. */
+  /** Edit lists are applied only when validation has found some. */
   hasEdits: boolean;
-  /** Takes only frames of intervals after the one this time lies in; milliseconds. */
+  /** Samples only frames of intervals after the one that contains this time; milliseconds. */
   afterMs?: number | undefined;
   snapshots?: SnapshotSampling | undefined;
 }
 
-/** One frame a second also comes in the size of a snapshot, by a second output. */
+/** One frame a second is also written in the size of a snapshot, to a second output. */
 interface SnapshotSampling {
   maxSide: number;
 }
 
 export interface LiveSampling {
   fps: number;
-  /** How large the frames come; every fit has a bound, so memory has one. */
+  /** Size of the frames; every fit is bounded, and so is the memory. */
   fit: FrameFit;
   snapshots?: SnapshotSampling | undefined;
 }
 
 export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
 
-/** Largest picture that is decoded: 8192×4320. */
+/** Largest frame that is decoded: 8192×4320. */
 export const MAX_PIXELS = 8192 * 4320;
 
-// Bound what a hostile file can ask for: frame area, single allocations, streams looked at.
+// Limits for hostile files: area of a frame, number of streams, single allocations.
 const LIMITS = ['-max_pixels', String(MAX_PIXELS), '-max_streams', '16'];
 const COMMON = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+verbose', '-max_alloc', '536870912'];
 // Half a millisecond of tolerance: timestamps are rounded to the time base of the container.
@@ -45,7 +45,7 @@ const ROUNDING_S = 0.0005;
 
 /**
  * Arguments that read a file and write sampled frames: pixels to descriptor 1, one record per frame to descriptor 3.
- * Snapshots go to descriptor 4, raw as the frames are, so that nothing has to parse what a decoder wrote; their records
+ * Snapshots go to descriptor 4, raw like the frames, so that no output of a decoder has to be parsed; their records go
  * to 5. Timestamps are the file's own (`-copyts`), so a sample has the same time whether or not the start was skipped.
  */
 export function fileArguments(path: string, sampling: FileSampling): string[] {
@@ -70,7 +70,7 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
   ].flat();
 }
 
-/** The same for a live source, which comes through standard input. Timestamps are the stream's own. */
+/** The same for a live source, which is read from standard input. Timestamps are the stream's own. */
 export function liveArguments(format: LiveFormat, sampling: LiveSampling): string[] {
   const { fps, fit, snapshots } = sampling;
   const select = [`select='${firstOfInterval(fps)}'`];
@@ -86,7 +86,7 @@ export function liveArguments(format: LiveFormat, sampling: LiveSampling): strin
   ].flat();
 }
 
-/** Number of the interval that a time in milliseconds lies in, as the filters count. */
+/** Number of the interval that contains a time in milliseconds, as the filters count. */
 export function intervalNumber(timeMs: number, fps: number): number {
   return Math.floor(fps * (timeMs / 1000 + ROUNDING_S));
 }
@@ -96,9 +96,9 @@ function outputs(before: string[], scale: string, snapshots: SnapshotSampling | 
 }
 
 /**
- * `0:V:0` is the first video stream that is no cover picture. The pixels and the record of a frame cannot part: the
- * record is written by the last filter, and nothing behind it adds or drops frames (`-fps_mode passthrough`). A key of
- * our own is printed and no other, so the stream's metadata cannot write records.
+ * `0:V:0` is the first video stream that is no cover image. Every frame has exactly one record: the last filter writes
+ * it, and no later step adds or drops frames (`-fps_mode passthrough`). Only a key of our own is printed, so the
+ * stream's metadata cannot forge records.
  */
 function outputArguments(before: string[], scale: string): string[] {
   const filters = [...before, ...pixelFilters(`scale=${scale}`, 3)];
@@ -111,7 +111,7 @@ function outputArguments(before: string[], scale: string): string[] {
   ].flat();
 }
 
-/** Every snapshot is a sampled frame in another size, so both have the same time. */
+/** Every snapshot is a sampled frame in another size, with the same time. */
 function bothOutputs(before: string[], scale: string, { maxSide }: SnapshotSampling): string[] {
   const large = scaleExpression({ kind: 'longest_side', side: maxSide });
   const frames = pixelFilters(`scale=${scale}`, 3);
@@ -133,7 +133,7 @@ function bothOutputs(before: string[], scale: string, { maxSide }: SnapshotSampl
 
 function pixelFilters(scaler: string, records: number): string[] {
   return [
-    // As pictures are scaled; for smaller frames its kernel grows, so nothing flickers in between.
+    // The scaling of images; when scaling down the kernel grows, so small details do not flicker between frames.
     `${scaler}:flags=bilinear`,
     'format=rgb24',
     'settb=1/1000',
@@ -146,7 +146,7 @@ function rawOutput(descriptor: number): string[] {
   return [
     ['-fps_mode', 'passthrough'],
     ['-c:v', 'rawvideo'],
-    // With more it encodes several frames at once: each then comes out when one or more later ones are there.
+    // With more threads it encodes frames in parallel and outputs each only after one or more later ones arrived.
     ['-threads', '1'],
     ['-f', 'rawvideo'],
     ['-flush_packets', '1'],
@@ -159,7 +159,7 @@ function firstOfInterval(fps: number): string {
   return `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
 }
 
-/** Filters that turn as a player does. Only samples are turned, so they stand behind the selection. */
+/** Filters that rotate frames as a player does. They follow the selection, so only samples are rotated. */
 function turnFilters([a, b, c, d]: Turn): string[] {
   if (b === 1) return [c > 0 ? 'transpose=cclock_flip' : 'transpose=clock'];
   if (b === -1) return [c < 0 ? 'transpose=clock_flip' : 'transpose=cclock'];

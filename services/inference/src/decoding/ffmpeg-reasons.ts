@@ -1,8 +1,8 @@
 import type { SourceReason } from '@vision/streams/source-error';
 
-// In order of how much they explain: ffmpeg prints several lines for one failure.
+// Most specific first: ffmpeg prints several lines for one failure.
 const PATTERNS: readonly [RegExp, SourceReason][] = [
-  // SIGXCPU, the end of its processor time.
+  // SIGXCPU: its processor time is used up.
   [/^\[info\]\s+Exiting normally, received signal 24\.$/, 'decode_time_exceeded'],
   [/matches no streams/, 'no_video_track'],
   [/Error while opening decoder for input stream|Decoder \(codec [^)]*\) not found for input/, 'codec_unsupported'],
@@ -15,23 +15,23 @@ const MAX_LINE = 4096;
 /** Name of the filter that scales snapshots; ffmpeg numbers those without a name. */
 export const SNAPSHOT_SCALER = 'scale@snapshot';
 
-/** What is decoded: what it costs follows from it. */
+/** Properties of the decoded video that determine its cost. */
 export interface Video {
-  /** As ffmpeg names it; undefined when it did not say. */
+  /** Name in ffmpeg; undefined when ffmpeg did not print it. */
   codec: string | undefined;
   width: number;
   height: number;
 }
 
-/** Size of a picture before and after scaling. */
+/** Size of a frame before and after scaling. */
 export interface Geometry extends Video {
   scaledWidth: number;
   scaledHeight: number;
 }
 
 /**
- * Reads ffmpeg's messages for three things, codec, the scalers' sizes and why it failed, and keeps nothing else: the
- * text may quote addresses and titles of the source.
+ * Extracts the codec, the scalers' sizes and the reason of a failure from ffmpeg's messages, and keeps nothing else:
+ * the text may quote addresses and titles of the source.
  */
 export function createMessageReader(
   onGeometry: (geometry: Geometry) => void,
@@ -41,7 +41,7 @@ export function createMessageReader(
   let rank = PATTERNS.length;
   let codec: string | undefined;
   const readLine = (line: string) => {
-    // The first is the source's; what comes out is named by the same words later.
+    // The first match is the source; the outputs match later.
     codec ??= /^\[info\]\s+Stream #0:\d+\S*: Video: (\w{1,20})/.exec(line)?.[1];
     const scaler = /^\[(Parsed_scale_\d+|scale@snapshot) @ .*\bw:(\d+) h:(\d+) fmt:\S+ .*-> w:(\d+) h:(\d+) fmt:rgb24/;
     const sizes = scaler.exec(line);

@@ -8,23 +8,23 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 import { SourceError } from '@vision/streams/source-error';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
-/** Files have time: live streams and images go first. */
+/** Files are not urgent: live streams and images have priority. */
 const NICENESS = 10;
 
 export interface FileFramesOptions {
   sampling: Omit<FileSampling, 'afterMs'>;
   sandbox: Sandbox;
-  /** Size of the picture as `probeFile` gave it. */
+  /** Size of the video as returned by `probeFile`. */
   image: { width: number; height: number };
-  /** The last sample that needs no repeating. */
+  /** The last sample that need not be repeated. */
   after?: { seq: number; timeMs: number } | undefined;
-  /** Longest that the whole file may take to decode. */
+  /** Limits for decoding the whole file. */
   limits: DecodeLimits;
-  /** Longest time ffmpeg may work on one sample; time the consumer takes does not count. */
+  /** Maximum time that ffmpeg may take for one sample, without the time of the consumer. */
   noFrameMs: number;
   killGraceMs: number;
   signal: AbortSignal;
-  /** Takes frames in the size of snapshots, which the sampling then has to name, with the times of their samples. */
+  /** Receives frames in the size of snapshots, which the sampling must then name, with the times of their samples. */
   onSnapshot?: ((snapshot: { timeMs: number; pixels: RgbImage }) => void) | undefined;
 }
 
@@ -38,10 +38,10 @@ export interface FileFrame {
 
 /**
  * Every sampled frame of a local MP4 or MOV file, in order. `timeMs` is the presentation time on the file's own
- * timeline, edit lists applied, which is what a player's position counts: a file whose first picture comes at 10 s
- * begins with 10000. ffmpeg decodes one frame ahead and waits while the consumer is slow.
+ * timeline with edit lists applied, like the position that a player shows: a file whose first frame is at 10 s begins
+ * with 10000. ffmpeg decodes one frame ahead and waits while the consumer is slow.
  *
- * @throws SourceError when the file gives no frames; a file that breaks off in the middle ends like one that was short
+ * @throws SourceError when the file has no frames; a file that is cut off in the middle ends like a short one
  */
 export async function* readFileFrames(path: string, options: FileFramesOptions): AsyncGenerator<FileFrame, void> {
   const { sampling, image, after, signal } = options;
@@ -56,12 +56,12 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
   try {
     let ahead = nextFrame(source);
     for (;;) {
-      // It may fail while the consumer works on the previous frame; the next turn reports it.
+      // It may fail while the consumer processes the previous frame; the next iteration reports it.
       ahead.catch(() => undefined);
       const frame = await ahead;
       if (frame === undefined || signal.aborted) break;
       ahead = nextFrame(source);
-      // A file that changes its format makes ffmpeg build its filters anew, and those have forgotten the last sample.
+      // When the format changes in the middle, ffmpeg rebuilds its filters, which then do not know the last sample.
       const next = intervalNumber(frame.ptsMs, sampling.fps);
       if (next <= interval) continue;
       interval = next;
@@ -92,7 +92,7 @@ interface Source {
   frames: AsyncGenerator<DecodedFrame, void>;
   decoder: Decoder;
   noFrameMs: number;
-  /** Time that is left for waiting until frames are there. */
+  /** Time left for waiting for frames. */
   leftMs: number;
 }
 

@@ -1,13 +1,13 @@
-// A camera's clock may drift or jump, and data may arrive in bursts; within these bounds its own rhythm is trusted.
+// A camera's clock may drift or jump, and data may arrive in bursts; within these bounds its timestamps are trusted.
 const EARLY_MS = 100;
 const LATE_MS = 3000;
-// Frames that a buffer released all at once are older than the last time given out, so they cannot have times
-// of their own.
+// Frames that a buffer released all at once are older than the last assigned time, so they cannot have times of their
+// own.
 const LEAST_STEP_MS = 50;
 
 /**
- * Wall-clock times for the frames of a live stream: the stream's own timestamps give the rhythm, one anchor gives the
- * date, and a new anchor is set when the two part. Times grow, also across reconnects.
+ * Dates by the wall clock for the frames of a live stream: an anchor plus the stream's own timestamps. A new anchor is
+ * set when they diverge from the clock. Times grow, also across reconnects.
  *
  * @returns `timeOf`: the time (Unix milliseconds) of a frame by its timestamp and its arrival; undefined when the frame
  * belongs to a burst and should be left out
@@ -24,7 +24,7 @@ export function createLiveClock(): LiveClock {
       last = timeMs;
       return timeMs;
     },
-    /** Forgets the anchor: the next connection counts from elsewhere. */
+    /** Clears the anchor: timestamps of the next connection have another origin. */
     reset: () => {
       anchor = undefined;
     },

@@ -13,7 +13,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export interface ConnectionSettings {
   sampling: LiveSampling;
-  /** A connection without a frame for this long is given up and built anew. */
+  /** A connection without a frame for this long is closed and replaced. */
   noFrameMs: number;
   killGraceMs: number;
 }
@@ -21,7 +21,7 @@ export interface ConnectionSettings {
 export interface ConnectionUse {
   sandbox: Sandbox;
   onFrame: (frame: DecodedFrame) => void;
-  /** Takes frames in the size of snapshots, when the sampling asks for them. */
+  /** Receives frames in the size of snapshots, when the sampling includes them. */
   onSnapshot?: (snapshot: DecodedSnapshot) => void;
   decoderListener?: DecoderListener | undefined;
   signal: AbortSignal;
@@ -30,7 +30,7 @@ export interface ConnectionUse {
 /**
  * Reads one connection to a live source from open to end.
  *
- * @returns why it ended; undefined when the source came to its own end or the signal aborted
+ * @returns why it ended; undefined when the stream was complete or the signal aborted
  */
 export async function readConnection(
   open: () => Promise<LiveReader>,
@@ -49,14 +49,14 @@ export async function readConnection(
       listener: use.decoderListener,
       snapshots: snapshots && use.onSnapshot && { maxSide: snapshots.maxSide, onSnapshot: use.onSnapshot },
     });
-    // The reader and ffmpeg alone hold it, so each of them notices when the other one is gone.
+    // Only the reader and ffmpeg hold it now, so each of them notices when the other one ends.
     input.video.destroy();
     const groups = [input.processGroup, decoder.processGroup];
     use.decoderListener?.started(groups.filter((group) => group !== undefined));
     return await decode(input, decoder, settings.noFrameMs, use);
   } catch (error) {
     if (error instanceof SourceError) return error.reason;
-    // A decoder that the system could not start says nothing about the source.
+    // A failed start of a decoder is no fault of the source.
     if (asAppError(error)?.reason === 'decoder_not_started') return 'decoder_failed';
     await input?.close();
     return weightiest([input?.failure(), sourceReasonOf(error)]);
@@ -87,7 +87,7 @@ async function decode(
     if (silence.isOver()) return 'timeout';
     const reason = await decoder.outcome;
     await input.close();
-    // What a reader that broke wrote last is no stream, and says nothing about the source.
+    // The last output of a crashed reader is no valid stream, so its error is no fault of the source.
     if (input.isLost()) return 'decoder_failed';
     return input.isFinished() && reason === undefined ? undefined : weightiest([input.failure(), reason]);
   } finally {
@@ -98,8 +98,8 @@ async function decode(
 }
 
 /**
- * Each side sees the other one leave, so the one that knows why speaks: our own patience at its end, a source that left
- * before its first picture (which ffmpeg calls unreadable), a reason that is final, else the first.
+ * Each side also reports that the other one ended, so the most specific reason is chosen: our own timeout, a source
+ * that closed before its first frame (which ffmpeg calls unreadable), a final reason, otherwise the first one.
  */
 function weightiest(reasons: (SourceReason | undefined)[]): SourceReason {
   const known = reasons.filter((reason) => reason !== undefined);

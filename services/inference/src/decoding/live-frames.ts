@@ -17,10 +17,10 @@ import type { ConnectionSettings } from './live-connection.ts';
 export interface LiveSettings extends ConnectionSettings {
   /** After this long without any frame the source counts as lost. */
   giveUpMs: number;
-  /** After this long without any frame the source is not waited for here (SourceAway); undefined: it always is. */
+  /** After this long without any frame the wait for the source ends (SourceAway); undefined: it does not. */
   parkMs?: number | undefined;
   backoff: { minMs: number; maxMs: number };
-  /** Frames for this long make the next pause the shortest again. */
+  /** A connection that delivers frames for this long resets the backoff. */
   goodAfterMs: number;
 }
 
@@ -35,7 +35,7 @@ export const LIVE_DEFAULTS: LiveSettings = {
 
 const FORMAT_PAUSE_MS = 250;
 const STALLED_AFTER_MS = 2000;
-/** A frame that waits for this share of the time to the next one waits for its consumer. */
+/** A frame that waits for this share of a frame interval is held up by its consumer. */
 const OVERDUE_SHARE = 0.75;
 
 export interface LiveFrame {
@@ -47,50 +47,50 @@ export interface LiveFrame {
 
 export interface LiveDeps {
   sandbox: Sandbox;
-  /** Opens the source; the first time at the checked address, later at the address that the name then has. */
+  /** Opens the source; the first time at the validated address, later the name is resolved again. */
   openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveReader>;
-  /** The wall clock, which frames are dated by. */
+  /** The wall clock that dates frames. */
   now?: (() => number) | undefined;
-  /** Told of every decoder that is started for the source. */
+  /** Observes every decoder that is started for the source. */
   decoderListener?: DecoderListener | undefined;
-  /** Takes the snapshots, when the sampling asks for them, and counts those that are left out. */
+  /** Receives the snapshots, when the sampling includes them, and counts those that are skipped. */
   snapshots?: { onSnapshot: (snapshot: LiveSnapshot) => void; onLate: () => void } | undefined;
-  /** What earlier attempts saw of the source. */
+  /** State of the source in earlier attempts. */
   before?: { hadFrames: boolean; awayMs: number | undefined } | undefined;
-  /** Called for every lost connection, with the time until the next try. */
+  /** Called for every lost connection, with the time until the next one. */
   onRetry?: ((reason: SourceReason, pauseMs: number) => void) | undefined;
 }
 
 export interface LiveWatch {
-  /** The freshest frame at each pull; what came between two pulls is dropped and counted. */
+  /** The newest frame at each pull; older frames since the last pull are dropped and counted. */
   frames: AsyncGenerator<LiveFrame, void>;
   health: () => LiveHealth;
 }
 
-/** How a live source is doing. */
+/** State of a live source. */
 export interface LiveHealth {
   /**
-   * `stalled`: the source is quiet. `blocked`: a frame waits because the consumer is busy; never a reason to reconnect.
+   * `stalled`: the source sends no frames. `blocked`: a frame waits for a busy consumer; never a reason to reconnect.
    */
   state: 'connecting' | 'running' | 'stalled' | 'blocked';
   dropped: number;
-  /** Frames among the dropped ones that waited for the consumer; the others came in a burst. */
+  /** Dropped frames that waited for the consumer; the other dropped frames came in a burst. */
   overdue: number;
   reconnects: number;
   /** Frames that arrived so far. */
   frames: number;
-  /** Wall clock of the last frame; of the start before the first one. */
+  /** Arrival of the last frame by the wall clock; before the first one, the start. */
   lastFrameAtMs: number;
   /** Why the last connection ended, until a frame arrives over the next one. */
   lost: SourceReason | undefined;
-  /** The source has been away for so long that it has no slot but for single connections. */
+  /** The source has been unavailable for so long that it has a slot only for single connections. */
   isAway: boolean;
 }
 
 /**
- * Follows a live source until it ends by itself, `signal` aborts, it fails finally (SourceError), or it is away for too
- * long to be waited for here (SourceAway). Output that comes out of ffmpeg is taken at once, so a slow consumer drops
- * frames and never holds the connection back.
+ * Reads a live source until it ends by itself, `signal` aborts, it fails finally (SourceError), or it is unavailable
+ * for too long (SourceAway). Output of ffmpeg is read at once, so a slow consumer drops frames and never slows down the
+ * connection.
  */
 export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortSignal): LiveWatch {
   const { now = Date.now } = deps;
@@ -105,7 +105,7 @@ export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortS
     isAway: deps.before?.awayMs !== undefined,
   };
   async function* frames(): AsyncGenerator<LiveFrame, void> {
-    // A consumer may leave while the job goes on, so the connection ends with the signal or with the consumer.
+    // The consumer may stop before the job ends, so the connection ends with the signal or with the consumer.
     const consumerLeft = new AbortController();
     const watched = { freshest, progress, now, signal: AbortSignal.any([signal, consumerLeft.signal]) };
     const done = follow(deps, settings, watched).then(
@@ -146,7 +146,7 @@ interface Progress {
   lastFrameAt: number;
   reconnects: number;
   isAway: boolean;
-  /** Since when the connection gives frames. */
+  /** Time since which the connection delivers frames. */
   goodSince: number | undefined;
   lost: SourceReason | undefined;
 }
@@ -158,7 +158,7 @@ interface Watched {
   signal: AbortSignal;
 }
 
-/** Connects again and again, until the source ends by itself or the signal aborts. @throws SourceError */
+/** Reconnects until the source ends by itself or the signal aborts. @throws SourceError */
 async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched): Promise<void> {
   const { freshest, progress, now, signal } = watched;
   const isStopped = () => signal.aborted;
@@ -196,7 +196,7 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     if (isFatal(reason, progress.hadFrames)) throw new SourceError(reason);
     const leftMs = timeLeft(settings, { progress, reason, nowMs: now() });
     failures = goodMs(progress) >= settings.goodAfterMs ? 1 : failures + 1;
-    // A changed format is no fault of the source: it is there and only needs other filters.
+    // A changed format is no failure of the source: it only needs other filters.
     const pauseMs =
       reason === 'format_changed'
         ? FORMAT_PAUSE_MS
@@ -210,7 +210,7 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
 }
 
 /**
- * For how long a source that is away is waited for here.
+ * Time left to wait for an unavailable source in this attempt.
  * @throws SourceError, SourceAway
  */
 function timeLeft(

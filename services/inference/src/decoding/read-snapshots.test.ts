@@ -20,14 +20,14 @@ function read(size: { width: number; height: number } | undefined = SIZE) {
 }
 const record = (number: number, ptsMs: number) => `frame:${number}    pts:${ptsMs}    pts_time:0\nsample=1\n`;
 
-/** Everything was read, whatever it was. */
+/** Waits until all bytes are read, valid or not. */
 async function readToEnd() {
   pixels.end();
   records.end();
   await Promise.all([finished(pixels, { writable: false }), finished(records, { writable: false })]);
 }
 
-test('cuts the bytes into images however they arrive', async () => {
+test('splits the bytes into images for any chunking', async () => {
   read();
   records.write(record(0, 1000));
   for (let at = 0; at < BYTES; at += 5) pixels.write(Buffer.alloc(Math.min(5, BYTES - at), 7));
@@ -53,7 +53,7 @@ test.each<[string, { width: number; height: number }]>([
   expect(got).toEqual([]);
 });
 
-test('gives no half image when the bytes end early', async () => {
+test('returns no partial image when the bytes end early', async () => {
   read();
   records.write(record(0, 0) + record(1, 1000));
   pixels.write(Buffer.alloc(BYTES + BYTES / 2));
@@ -79,7 +79,7 @@ test('gives up after records without images', async () => {
   expect(got).toEqual([]);
 });
 
-test('passes over what is no record, of any length', async () => {
+test('skips text that is no record, of any length', async () => {
   read();
   records.write(`${'x'.repeat(100_000)}\nframe:1e9 pts:1\n${record(0, 3000)}`);
   pixels.write(Buffer.alloc(BYTES));
@@ -87,7 +87,7 @@ test('passes over what is no record, of any length', async () => {
   expect(got.map(({ ptsMs }) => ptsMs)).toEqual([3000]);
 });
 
-test('gives no image of another size after the source has changed its own', async () => {
+test('returns no image of another size after the source has changed its size', async () => {
   read();
   records.write(record(0, 0));
   pixels.write(Buffer.alloc(BYTES));

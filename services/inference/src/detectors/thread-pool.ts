@@ -13,7 +13,7 @@ import type { DetectRequest, ThreadReply, ThreadSetup } from './thread-messages.
 /** An image for a detector. */
 type Task = Omit<DetectRequest, 'id' | 'isAlone'>;
 
-/** What all threads are started with. */
+/** Setup of all threads. */
 export type PoolSetup = Omit<ThreadSetup, 'aloneThreads'>;
 
 export interface ThreadPoolOptions {
@@ -22,7 +22,7 @@ export interface ThreadPoolOptions {
   logger: Logger;
 }
 
-/** Whose turn it is, and whether the pixels may be moved to the thread instead of copied. */
+/** Owner and signal of an image, and whether its pixels may be transferred to the thread instead of copied. */
 interface ImageTurn extends Turn {
   givesPixels?: boolean;
 }
@@ -36,39 +36,39 @@ interface Pending {
 
 interface Thread {
   worker: Worker;
-  /** Can use the cores of all threads for one image. */
+  /** Whether it can use the cores of all threads for one image. */
   isWide: boolean;
   current?: (Pending & { id: number }) | undefined;
-  /** Called when it has finished the image at work. */
+  /** Called when it has finished its current image. */
   onIdle?: (() => void) | undefined;
 }
 
 const RESTART_MS = 1000;
-/** More threads than this take hardly less time for one image. */
+/** More threads hardly speed up the detection in one image. */
 const MOST_FOR_ONE = 4;
 /**
- * An image counts as alone when there was no second one for this long. Between two images of a busy service there is
- * a moment in which the next one is the only one: with all cores for it, those that follow at once would wait.
+ * An image counts as alone when there was no second one for this long. Even in a busy service an image is briefly the
+ * only one: if it had all cores, the images that arrive right after it would wait.
  */
 const CALM_MS = 500;
-// Sources run in development and in tests, compiled files in production; the extension of this module tells which.
+// Sources run in development and in tests, compiled files in production; the extension of this module shows which.
 const script = new URL(
   import.meta.url.endsWith('.ts') ? './detection-thread.ts' : './detection-thread.js',
   import.meta.url,
 );
 
-/** Threads that detect, each with its own copy of the models; one that dies is replaced. */
+/** Detection threads, each with its own copy of the models; a crashed thread is replaced. */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #idle: Thread[] = [];
-  /** As many images as there are threads; the others wait, and owners take turns. */
+  /** As many images as there are threads; the others wait, with fair queueing of owners. */
   readonly #gate: Gate;
-  /** Those that found no thread because it was lost. */
+  /** Images without a thread because one was lost. */
   readonly #queue: Pending[] = [];
   readonly #costs = createDetectionCosts();
   #lastId = 0;
-  /** When there was last more than one image here, by `performance.now()`. */
+  /** Last time with more than one image here, by `performance.now()`. */
   #crowdedAt = -Infinity;
   #stopped = false;
   #starting: Promise<void> = Promise.resolve();
@@ -84,17 +84,17 @@ export class ThreadPool {
     await Promise.all(Array.from({ length: this.#options.threads }, (_, index) => this.#add(index === 0)));
   }
 
-  /** Threads that can detect now. */
+  /** Number of threads that can detect now. */
   get alive(): number {
     return this.#threads.size;
   }
 
-  /** Processor time of one look at a frame of a video in this shape, milliseconds; 0 before any was measured. */
+  /** Processor time of one detection in a video frame of this shape, milliseconds; 0 before the first measurement. */
   costMs(detector: string, shape: ImageSize): number {
     return this.#costs.costMs({ work: detector, shape });
   }
 
-  /** Runs on a free thread when its owner has a turn. @throws AppError of kind unavailable, the signal's reason. */
+  /** Runs on a free thread in the turn of its owner. @throws AppError of kind unavailable, the signal's reason. */
   detect(task: Task, turn: ImageTurn = {}): Promise<DetectedObject[]> {
     return this.#gate.run(() => this.#runNow(task, turn), turn);
   }
@@ -111,12 +111,12 @@ export class ThreadPool {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#refuseQueue('stopping');
-    // A thread that is loading its models joins the others before it can be ended.
+    // A thread that is loading its models has to join the pool before it can be ended.
     await this.#starting;
     await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
   }
 
-  /** The model would end the whole process if its thread were terminated, so the image at work is finished first. */
+  /** Terminating a thread during a detection would end the whole process, so its current image is finished first. */
   async #end(thread: Thread): Promise<void> {
     if (thread.current) await new Promise<void>((resolve) => (thread.onIdle = resolve));
     await thread.worker.terminate();
@@ -139,7 +139,7 @@ export class ThreadPool {
     }
   }
 
-  /** An image that is alone goes to the wide thread, the others leave that free as long as they can. */
+  /** An image that is alone goes to the wide thread; the others leave that thread free for as long as possible. */
   #takeIdle(isAlone: boolean): Thread {
     const at = this.#idle.findIndex((thread) => thread.isWide === isAlone);
     return this.#idle.splice(Math.max(0, at), 1)[0] as Thread;
@@ -199,13 +199,13 @@ export class ThreadPool {
   }
 }
 
-/** The memory of the pixels, unless it holds something else as well or belongs to a library. */
+/** The memory of the pixels, unless it also holds other data or belongs to a library. */
 function ownMemory({ data: { buffer, byteLength } }: RgbImage): ArrayBuffer[] {
   const isMovable = buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer);
   return isMovable && byteLength === buffer.byteLength ? [buffer] : [];
 }
 
-// Without its own flags the thread would run the telemetry preload of the process again.
+// Without flags of its own the thread would run the telemetry preload of the process again.
 async function startThread(setup: ThreadSetup): Promise<Worker> {
   const worker = new Worker(script, { workerData: setup, execArgv: [] });
   await new Promise<void>((resolve, reject) => {

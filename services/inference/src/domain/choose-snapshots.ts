@@ -17,10 +17,10 @@ export interface LargeFrame {
   pixels: RgbImage;
 }
 
-/** What an image of a track shows. */
+/** Description of one image of a track. */
 export interface ChosenSnapshot {
   trackId: string;
-  /** Grows with every image of the track. */
+  /** Number of the image; grows with every image of the track. */
   n: number;
   seq: number;
   timeMs: number;
@@ -30,11 +30,11 @@ export interface ChosenSnapshot {
 
 /** Chooses the images of the tracks of one attempt at a job. */
 export interface SnapshotChoice {
-  /** The next frame; times grow from frame to frame. */
+  /** Adds the next frame; times grow from frame to frame. */
   frame: (frame: TrackedFrame) => void;
-  /** A frame in the size of a snapshot, before or after the frame of the same time. */
+  /** Adds a frame in the size of a snapshot, before or after the frame of the same time. */
   large: (frame: LargeFrame) => void;
-  /** The tracks have ended: images that are held go out. */
+  /** Ends all tracks: the images that are held back are taken. */
   end: () => void;
 }
 
@@ -43,25 +43,25 @@ export interface SnapshotChoiceOptions<Crop> {
   threshold: number;
   /** Large frames that wait for their objects. */
   mostLarge: number;
-  /** Cuts a part out of an image; undefined while too many are under way. */
+  /** Crops a part of an image; undefined while too many crops are in progress. */
   cut: (pixels: RgbImage, box: PixelBox) => Crop | undefined;
-  /** Takes the image of a track. */
+  /** Receives the image of a track. */
   take: (snapshot: ChosenSnapshot, crop: Crop) => void;
-  /** A large frame that belongs to no frame, or came too late. */
+  /** Called for a large frame that belongs to no frame, or that came too late. */
   onUnused: () => void;
 }
 
-/** An object is shown once it is surely there. */
+/** Frames with the object before its first image: a single detection may be wrong. */
 const LEAST_HITS = 3;
-/** A new image of a track has to be better by this factor, and so much later. */
+/** A new image of a track must be better by this factor, and later by the time below. */
 const BETTER = 1.2;
 const PAUSE_MS = 10_000;
-/** A track without an object for so long has ended; a tracker remembers for less. */
+/** A track without an object for this long has ended; the tracker forgets an object sooner. */
 const OVER_AFTER_MS = 3_000;
 const FRAMES_KNOWN = 8;
-/** Tracks that hold an image at once; each is some ten kilobytes. */
+/** Maximum number of tracks that hold an image; each image has some ten kilobytes. */
 const MOST_HELD = 64;
-/** Objects of one frame whose images are looked at. */
+/** Maximum number of objects of one frame that are considered for images. */
 const MOST_OBJECTS = 32;
 
 interface Choice<Crop> {
@@ -73,8 +73,9 @@ interface Choice<Crop> {
 }
 
 /**
- * Of each track the first image is taken after three frames, a better one ten seconds later at the earliest, and the
- * best one that was held back at the end. A job takes one a second and ten at once at most, by the time of its frames.
+ * Takes the first image of each track after three frames, a better one ten seconds later at the earliest, and when the
+ * track ends the best one that was held back. A job takes at most one image a second with bursts of ten, by the times
+ * of its frames.
  */
 export function createSnapshotChoice<Crop>(options: SnapshotChoiceOptions<Crop>): SnapshotChoice {
   const { threshold, cut, take } = options;

@@ -31,7 +31,7 @@ function decode(outputs: Record<string, OutputTensor>, model: TensorModel, minSc
 
 const nanodet: OutputDecoding = { kind: 'nanodet', scores: 's', distances: 'd', strides: [8, 16], bins: 3 };
 
-/** Scores and distances of 16 + 4 cells; every side is certain to lie one stride away. */
+/** Scores and distances of 16 + 4 cells; every side lies one stride away with certainty. */
 function nanodetOutputs(scores: Record<number, [number, number]>): Record<string, OutputTensor> {
   const s = new Float32Array(20 * 2);
   for (const [cell, values] of Object.entries(scores)) s.set(values, Number(cell) * 2);
@@ -135,7 +135,7 @@ test('class numbers in a tensor of their own are read', () => {
 });
 
 test('boxes of a letterboxed image are relative to the image, not to the padded input', () => {
-  // 64 x 32 in 32 x 32: the picture is 32 x 16, eight rows down. A box over all of it is the whole picture.
+  // 64 x 32 in 32 x 32: the image is 32 x 16, eight rows down. A box over all of it is the whole image.
   const boxes = { shape: [1, 1, 4], data: Float32Array.from([0, 8, 32, 24]) };
   const scores = { shape: [1, 1, 2], data: Float32Array.from([0.9, 0]) };
   const decoding: OutputDecoding = { kind: 'boxes', boxes: 'b', scores: 's', format: 'xyxy', normalized: false };

@@ -9,9 +9,9 @@ import type { Placement } from './placement.ts';
 import { suppressOverlaps } from './suppress-overlaps.ts';
 import { leastShownAs, toObjects } from './to-objects.ts';
 
-/** The part of a detector's description that says how pictures go in and boxes come out. */
+/** The part of a detector's description that defines the encoding of input images and output boxes. */
 export type TensorModel = Pick<OnnxSpec | KserveSpec, 'classes' | 'decode' | 'nms_iou' | 'max_objects'> & {
-  /** In the shape that the picture was given. */
+  /** In the shape that was chosen for the image. */
   input: TensorInput;
 };
 
@@ -21,9 +21,7 @@ export interface DecodeRequest {
   labels: readonly string[];
 }
 
-/**
- * Model outputs to objects of the picture, highest score first. @throws ModelOutputError on outputs of another shape.
- */
+/** Model outputs to objects of the image, highest score first. @throws ModelOutputError on outputs of another shape. */
 export function decodeOutputs(
   outputs: Readonly<Record<string, OutputTensor>>,
   model: TensorModel,

@@ -2,13 +2,13 @@ import type { ImageSize } from '@vision/contracts/detection';
 import type { ModelInput, Shape, TensorInput } from '@vision/contracts/model-input';
 import { scaledInto } from './placement.ts';
 
-/** Input sizes of a detector; a decoder of videos gets them before it knows the size of the frames. */
+/** Input sizes of a detector; a video decoder receives them before it knows the size of the frames. */
 export type FrameFit =
   | { kind: 'shapes'; shapes: readonly Shape[]; resize: TensorInput['resize'] }
-  /** Smaller when it is larger, else as it is. */
+  /** Scaled down when its longest side is longer than `side`, otherwise unchanged. */
   | { kind: 'longest_side'; side: number };
 
-/** The size to which a picture of this size is scaled. */
+/** The size to which an image of this size is scaled. */
 export function fitTo(original: ImageSize, fit: FrameFit): ImageSize {
   if (fit.kind === 'shapes') return scaledInto(original, shapeFor(original, fit.shapes), fit.resize);
   const scale = Math.min(1, fit.side / Math.max(original.width, original.height));
@@ -19,8 +19,8 @@ export function fitTo(original: ImageSize, fit: FrameFit): ImageSize {
 }
 
 /**
- * The shape whose aspect is nearest to the picture's, by their ratio: the picture is squeezed least. However extreme
- * it is, it gets one of these shapes.
+ * The shape whose aspect is nearest to that of the image, by their ratio, so that the image is distorted least. However
+ * extreme its aspect is, the image gets one of these shapes.
  */
 export function shapeFor({ width, height }: ImageSize, shapes: readonly Shape[]): ImageSize {
   const ranges = aspectRanges(shapes);
@@ -28,7 +28,7 @@ export function shapeFor({ width, height }: ImageSize, shapes: readonly Shape[])
   return { width: shape[0], height: shape[1] };
 }
 
-/** Shapes from the tallest to the widest; each is for the aspects from the one before up to `below`. */
+/** Shapes from the tallest to the widest; each covers the aspects from the previous shape's `below` to its own. */
 export function aspectRanges(shapes: readonly Shape[]): { shape: Shape; below: number }[] {
   const sorted = shapes.toSorted((a, b) => aspectOf(a) - aspectOf(b));
   return sorted.map((shape, index) => {
@@ -37,7 +37,7 @@ export function aspectRanges(shapes: readonly Shape[]): { shape: Shape; below: n
   });
 }
 
-/** The input of a model in the shape for this picture. */
+/** The input of a model in the shape for this image. */
 export function inputFor(
   original: ImageSize,
   { shapes, ...input }: Omit<ModelInput, 'shapes'> & { shapes: readonly Shape[] },
@@ -45,7 +45,7 @@ export function inputFor(
   return { ...input, ...shapeFor(original, shapes) };
 }
 
-/** The same fit with no side above `longest`: what is larger is enlarged by the detector again. */
+/** The same fit with no side above `longest`: the detector scales up again to a larger input. */
 export function boundedFit(fit: FrameFit, longest: number): FrameFit {
   if (fit.kind === 'longest_side') return { ...fit, side: Math.min(fit.side, longest) };
   const shapes = fit.shapes.map(([width, height]): Shape => {

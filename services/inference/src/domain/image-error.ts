@@ -1,7 +1,7 @@
-/** Why a picture is refused. */
+/** Reason for refusing an image. */
 export type ImageFault = 'not_an_image' | 'too_many_pixels' | 'not_decodable';
 
-/** The picture itself is at fault: another try with the same bytes fails again. */
+/** The image itself is at fault: a retry with the same bytes fails again. */
 export class ImageRefusedError extends Error {
   override readonly name = 'ImageRefusedError';
   readonly reason: ImageFault;

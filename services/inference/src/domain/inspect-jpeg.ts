@@ -5,27 +5,26 @@ import { MAX_CHUNKS, MAX_SCANS } from './image-limits.ts';
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
-/** A segment of an application, in which a colour profile stands, in parts if it is large. */
+/** Application segment that holds a colour profile, or one part of a large profile. */
 const PROFILE = 0xe2;
 
-/** Frame headers C0 to CF but for the tables C4 and CC and the reserved C8. */
+/** Frame headers are C0 to CF, except the tables C4 and CC and the reserved C8. */
 const isFrameHeader = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-/** Milliseconds for a MiB of coefficients: baseline and extended, progressive. */
+/** Milliseconds per MiB of coefficients: baseline and extended, progressive. */
 const MS_PER_MIB: Partial<Record<number, number>> = { 0xc0: 14, 0xc1: 14, 0xc2: 35 };
-/** Arithmetic coding, and what hardly anybody makes. */
+/** Arithmetic coding, and other rarely used codings. */
 const ODD_MS_PER_MIB = 140;
-/** Nanoseconds for a pixel in each scan. */
+/** Nanoseconds per pixel in each scan. */
 const PIXEL_NS = 1;
-/** Four inks are converted by tables, in what is left of the image after scaling. */
+/** CMYK is converted by tables, for the pixels that are left after scaling. */
 const INKS_MS = 100;
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
 /** Markers without a length: TEM and the reserved ones beside it, RST0 to RST7, SOI. */
 const standsAlone = (marker: number) => marker < 0xc0 || isRestart(marker) || marker === 0xd8;
 
 /**
- * Size and cost of a JPEG by its one frame header (ITU-T T.81, annex B) and its scans. Markers are found the way
- * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another image than this
- * function.
+ * Size and cost of a JPEG by its only frame header (ITU-T T.81, annex B) and its scans. Markers are found as libjpeg
+ * finds them, skipping stray bytes; otherwise a decoder would see another image than this function.
  * @throws ImageRefusedError `not_decodable` for more than one frame, more than 100 scans, too many markers, or no frame
  * at all.
  */
@@ -76,9 +75,8 @@ function endOfSegment(bytes: Buffer, at: number): number {
 }
 
 /**
- * Where the code of the next marker stands; the length of the image when there is none. FF 00 is a byte of data, any
- * number of FF may stand before a code, and restarts belong to a scan. One pass, because all 8 MiB may look like
- * markers.
+ * Position of the next marker's code; the length of the image when there is none. FF 00 is a byte of data, any number
+ * of FF may precede a code, and restarts belong to a scan. One pass, because all 8 MiB may look like markers.
  */
 function nextMarker(bytes: Buffer, from: number, isInScan: boolean): number {
   let isAfterFf = false;

@@ -8,14 +8,14 @@ export interface JobEnding {
   error?: string | undefined;
 }
 
-/** An ending as it stands in the row of a job before its end mark is published. Any worker can publish it. */
+/** Ending stored in the row of a job before its end-of-stream marker is published. Any worker can publish it. */
 export interface StoredEnding extends JobEnding {
-  /** The attempt that ended the job, and what it published. */
+  /** The attempt that ended the job. */
   attempt: number;
   frames: AttemptFrames;
 }
 
-/** What one attempt published. */
+/** Frames that one attempt published. */
 export interface AttemptFrames {
   count: number;
   /** Undefined before the first frame. */
@@ -23,7 +23,7 @@ export interface AttemptFrames {
   lastSeq?: number | undefined;
 }
 
-/** Processes that a job may end while it is the only one they hold. */
+/** Processes that a job may crash while it is the only job they hold. */
 export const MOST_STRIKES = 3;
 
 export const ACTIVE: readonly JobStatus[] = ['queued', 'running', 'stopping'];
@@ -31,7 +31,7 @@ export const ACTIVE: readonly JobStatus[] = ['queued', 'running', 'stopping'];
 /** A video job as it is stored. */
 export interface JobRecord {
   jobId: string;
-  /** Undefined for an id that was only ever stopped. */
+  /** Undefined for an id that was stopped and never submitted. */
   fingerprint: string | undefined;
   sceneCode: string;
   lowerBound: number;
@@ -39,7 +39,7 @@ export interface JobRecord {
   calibration: Calibration;
   source: { kind: 'stream'; sealedUrl: Buffer; pinnedAddress: string | undefined } | { kind: 'object'; key: string };
   status: JobStatus;
-  /** Grows with every worker that takes the job. */
+  /** Grows with every claim of the job. */
   attempt: number;
   /** Drawn with every claim of the job; every write of its holder names it beside the attempt. */
   claim: string;
@@ -53,27 +53,27 @@ export interface JobRecord {
   framesPartition: number | undefined;
   /** Frames of a live stream that were read and could not be published, by all attempts. */
   framesDropped: number;
-  /** Since when the worker that has it gives it less than its rate. */
+  /** Time since which the stream is below its frame rate at its worker. */
   behindSince: Date | undefined;
-  /** How the job ends, once that is decided: nothing but the end mark follows. */
+  /** How the job ends, once that is decided: only the end-of-stream marker follows. */
   ending: StoredEnding | undefined;
   error: string | undefined;
-  /** Attempts that ended with their process while it held no other job. */
+  /** Attempts whose process crashed while it held no other job. */
   strikes: number;
-  /** Whether images of the video can be asked for. */
+  /** Whether images of the video can be requested. */
   hasSnapshots: boolean;
-  /** Live streams: time without a frame after which the job fails; undefined: a time of this service. */
+  /** Live streams: time without a frame after which the job fails; undefined: the default of this service. */
   giveUpAfterS: number | undefined;
-  /** For how long the stream had been away when the job was claimed; undefined while it is not known to be away. */
+  /** How long the stream had been unavailable when the job was claimed; undefined if no outage is recorded. */
   awayMs: number | undefined;
   traceparent: string | null;
   tracestate: string | null;
 }
 
-/** Ids are those of tasks. */
+/** Jobs have the ids of their tasks. */
 export const isJobId = (text: string): boolean => z.uuid().safeParse(text).success;
 
-/** The form of the contract. */
+/** The job in the form of the contract. */
 export function toJob(record: JobRecord): Job {
   const { jobId, status, framesPublished, framesDropped, behindSince, error } = record;
   const isRunning = ACTIVE.includes(status);
@@ -90,8 +90,8 @@ export function toJob(record: JobRecord): Job {
 }
 
 /**
- * What a job is, as text to be digested: two submits with the same text ask for the same thing. The pinned address is
- * left out: it says how to reach the source, and may differ between two tries.
+ * The content of a job as text for a digest: two submit requests with the same text are the same request. The pinned
+ * address is left out: it only says how to reach the source, and may differ between retries.
  */
 export function contentOf(job: {
   scene_code: string;
@@ -101,7 +101,7 @@ export function contentOf(job: {
   give_up_after_s?: number | undefined;
 }): string {
   const { scene_code: scene, lower_bound: lowerBound, source, snapshots, give_up_after_s: giveUpAfterS } = job;
-  // Without optional fields the text is that of releases that know none.
+  // Without optional fields the text equals that of releases that do not know them.
   const optional = { ...(snapshots && { snapshots }), ...(giveUpAfterS !== undefined && { giveUpAfterS }) };
   const what = source.kind === 'stream' ? [source.url] : [source.bucket, source.key];
   return JSON.stringify([scene, lowerBound, source.kind, ...what, ...(Object.keys(optional).length ? [optional] : [])]);
@@ -111,6 +111,6 @@ export function contentOf(job: {
 export interface UnheldJobs {
   /** They wait for a worker. */
   unowned: number;
-  /** Live streams that have been unavailable for long, and that took no slot since. */
+  /** Live streams that have been unavailable for long and take no slot. */
   parked: number;
 }

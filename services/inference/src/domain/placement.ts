@@ -1,13 +1,13 @@
 import type { ImageSize } from '@vision/contracts/detection';
 import type { TensorInput } from '@vision/contracts/model-input';
 
-/** Where a picture lies inside the input of a model, in input pixels. */
+/** Position and size of an image inside the input of a model, in input pixels. */
 export interface Placement extends ImageSize {
   left: number;
   top: number;
 }
 
-/** Stretched pictures fill the input; letterboxed ones keep their aspect ratio in the middle of it. */
+/** A stretched image fills the input; a letterboxed one keeps its aspect ratio and is centred in it. */
 export function placeImage(original: ImageSize, input: TensorInput): Placement {
   const { width, height } = scaledInto(original, input, input.resize);
   return {
@@ -18,7 +18,7 @@ export function placeImage(original: ImageSize, input: TensorInput): Placement {
   };
 }
 
-/** The size of a picture in an input of this shape. */
+/** The size of an image in an input of this shape. */
 export function scaledInto(original: ImageSize, shape: ImageSize, resize: TensorInput['resize']): ImageSize {
   if (resize === 'stretch') return { width: shape.width, height: shape.height };
   const scale = Math.min(shape.width / original.width, shape.height / original.height);

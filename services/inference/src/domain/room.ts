@@ -1,4 +1,4 @@
-/** Jobs that workers can take together, and how many of each kind. */
+/** Slots of the workers: in total and for each kind of job. */
 export interface Places {
   jobs: number;
   live: number;
@@ -11,23 +11,23 @@ export interface ActiveJobs {
   live: number;
 }
 
-/** Jobs of each kind that could begin now. */
+/** Numbers of jobs of each kind that could begin now. */
 export interface Room {
   stream: number;
   object: number;
 }
 
 /**
- * Files leave as many places as live streams can have, half of all at most: however many files wait for their turn at
- * the detection threads, a stream finds a place. Streams take what they can compute, regardless of files.
+ * Files leave as many slots free as live streams can use, at most half of all: however many files wait for the
+ * detection threads, a stream finds a slot. Streams take as many slots as can be computed, regardless of files.
  */
 export const filePlacesOf = (jobs: number, live: number): number => jobs - Math.min(live, Math.floor(jobs / 2));
 
-/** Videos of the largest size of which copies fit into this space at once. One at least: most videos are smaller. */
+/** Number of copies of the largest size that fit into this space. At least one: most videos are smaller. */
 export const fileSlotsOf = (limitBytes: number, fileMaxBytes: number): number =>
   Math.max(1, Math.floor(limitBytes / fileMaxBytes));
 
-/** What is left of the places. */
+/** Free slots. */
 export function roomFor(places: Places, active: ActiveJobs): Room {
   const all = places.jobs - active.jobs;
   return {

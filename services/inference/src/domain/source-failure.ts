@@ -16,20 +16,20 @@ const FATAL: ReadonlySet<SourceReason> = new Set([
   'too_much_data',
 ]);
 
-// Servers answer these while a camera behind them is away, so they only count before the first frame.
+// Servers also answer these while a camera behind them is unavailable, so they are fatal only before the first frame.
 const FATAL_AT_FIRST_ONLY: ReadonlySet<SourceReason> = new Set(['not_found', 'no_video_track', 'unreadable']);
 
-/** Whether trying again is pointless. */
+/** Whether a retry is pointless. */
 export function isFatal(reason: SourceReason, hadFrames: boolean): boolean {
   return FATAL.has(reason) && !(hadFrames && FATAL_AT_FIRST_ONLY.has(reason));
 }
 
-/** Ends the frames of a live source that is away, without ending its job: it is connected to again later. */
+/** Ends the frames of an unavailable live source but not its job: a later attempt connects to the source again. */
 export class SourceAway extends Error {
   override readonly name = 'SourceAway';
   /** Time since its last frame. */
   readonly awayMs: number;
-  /** False when it was away already as it was connected to, and gave no frame. */
+  /** False when the outage began before this attempt, which received no frame. */
   readonly isNew: boolean;
 
   constructor(awayMs: number, isNew: boolean) {

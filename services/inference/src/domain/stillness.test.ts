@@ -15,7 +15,7 @@ function picture(pixel: Pixel): RgbImage {
   return { ...size, data };
 }
 
-/** Noise as a camera has it, the same on every run. */
+/** Camera noise, the same on every run. */
 function noisy(pixel: Pixel, deviation: number, seed: number): RgbImage {
   let state = seed;
   const uniform = () => (state = (state * 48_271) % 0x7fffffff) / 0x7fffffff;
@@ -25,7 +25,7 @@ function noisy(pixel: Pixel, deviation: number, seed: number): RgbImage {
 
 const wall: Pixel = (x, y) => 60 + ((x * 7 + y * 3) % 120);
 const before = picture(wall);
-/** The wall with a square on it. */
+/** The background with a square on it. */
 const withSquare = (left: number, side: number, contrast: number) =>
   picture((x, y, channel) => {
     const isInside = x >= left && x < left + side && y >= 41 && y < 41 + side;

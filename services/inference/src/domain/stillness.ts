@@ -1,15 +1,15 @@
 import type { RgbImage } from './rgb-image.ts';
 
-/** Sides of the squares that are compared: the finest cells in which the embedded model looks for objects. */
+/** Side of the compared squares: the finest cells in which the embedded model detects objects. */
 const CELL = 8;
-/** The pixels of a cell may differ this much more than their mean: noise of a camera goes both ways, and evens out. */
+/** Single pixels may differ by this factor more than the mean of their cell, in which camera noise averages out. */
 const NOISE = 3;
 
 /**
- * Whether two pictures of one size show the same. They are compared by squares of 8 × 8 pixels and colour: one square
- * whose mean moved by `leastChange` levels of 255, or whose pixels moved by three times as much, is a change. So a
- * small moving object is detected at every position, and the noise of a camera (up to a deviation of about
- * `leastChange`) is not. A doubtful difference counts as a change.
+ * Whether two images of one size show the same scene. They are compared by squares of 8 × 8 pixels and by colour: a
+ * square whose mean moved by `leastChange` levels of 255, or whose pixels moved by three times as much, is a change. So
+ * a small moving object is a change at every position, and camera noise (up to a deviation of about `leastChange`) is
+ * not. A doubtful difference counts as a change.
  */
 export function isStill(before: RgbImage, now: RgbImage, leastChange: number): boolean {
   if (before.width !== now.width || before.height !== now.height) return false;

@@ -2,13 +2,11 @@ import type { BoundingBox, DetectedObject } from '@vision/contracts/detection';
 import type { Candidate } from './candidate.ts';
 import type { Placement } from './placement.ts';
 
-/** Decimals of coordinates: finer than a pixel on any picture the service accepts on one side. */
+/** Decimals of coordinates: finer than a pixel on the longest side that the service accepts. */
 const BOX_DECIMALS = 5;
 const SCORE_DECIMALS = 4;
 
-/**
- * Boxes of the model's input as objects of the picture; what lies outside the picture is cut off, empty boxes drop out.
- */
+/** Boxes of the model's input as objects of the image; boxes are clipped to the image, and empty ones dropped. */
 export function toObjects(
   candidates: readonly Candidate[],
   placement: Placement,
@@ -27,8 +25,8 @@ export function toObjects(
 }
 
 /**
- * The contract's box for corners relative to the picture; undefined when nothing of it lies inside. Corners are rounded
- * and the centre takes what decimals it needs, so that a box never reaches beyond the picture it was cut to.
+ * The contract's box for corners relative to the image; undefined when it lies outside. Corners are rounded and the
+ * centre has as many decimals as it needs, so that a box never reaches beyond the image that it was clipped to.
  */
 export function toBoundingBox(corners: {
   left: number;
@@ -51,12 +49,11 @@ export function toBoundingBox(corners: {
 }
 
 /**
- * The smallest score that is shown as `score` or more: scores are compared with bounds as they are shown,
- * that is rounded.
+ * The smallest score that is returned as `score` or more: scores are compared with bounds after rounding.
  */
 export const leastShownAs = (score: number): number => score - 0.5 * 10 ** -SCORE_DECIMALS;
 
-/** A score inside 0..1 with as many digits as mean something. */
+/** A score in 0..1 with its significant digits. */
 export const toScore = (score: number): number => round(unit(score), SCORE_DECIMALS);
 
 const unit = (value: number) => Math.min(1, Math.max(0, value));

@@ -10,9 +10,9 @@ export interface InputTensor {
 }
 
 /**
- * The input tensor of a picture that already has the size of its placement. Float tensors hold `(value - mean)
- * / std` per channel, read from a table because a channel has only 256 values; what a letterbox leaves free
- * gets the padding value.
+ * The input tensor of an image that already has the size of its placement. Float tensors hold `(value - mean)
+ * / std` per channel, read from a table because a channel has only 256 values; the area around a letterboxed
+ * image gets the padding value.
  * @param memory of an earlier tensor that is no longer used; reused when it fits
  */
 export function toTensor(
@@ -30,7 +30,7 @@ export function toTensor(
   if (placement.width !== width || placement.height !== height) pad(target, tables, input);
   const order = input.colour_order === 'bgr' ? [2, 1, 0] : [0, 1, 2];
   const [first, second, third] = order.map((channel) => target.channelStep * channel) as [number, number, number];
-  // The colours of a pixel, by the channel that each of them fills.
+  // The tables of a pixel's colours, by the channel that each colour fills.
   const [red, green, blue] = order.map((channel) => tables[channel]) as Tables;
   for (let y = 0, from = 0; y < image.height; y += 1) {
     let to = ((y + placement.top) * width + placement.left) * target.pixelStep;

@@ -10,7 +10,7 @@ import { startImageProcess } from './image-process.ts';
 import type { ImageLimits } from './image-process.ts';
 
 export interface DecodedImage {
-  /** Size of the image as a person sees it, after orientation. */
+  /** Size of the image as displayed, after orientation. */
   original: ImageSize;
   image: RgbImage;
   /** Processor time that decoding took, milliseconds. */
@@ -18,16 +18,16 @@ export interface DecodedImage {
 }
 
 interface Decoding extends Turn {
-  /** What the structure of the image says, where it is known already. */
+  /** Result of inspecting the structure of the image, when it was inspected before. */
   inspected?: InspectedImage;
 }
 
-/** Decodes images of strangers in processes of its own. */
+/** Decodes untrusted images in separate processes. */
 export interface ImageDecoder {
   start(): void;
   /**
-   * JPEG, PNG or WebP by its leading bytes, scaled to what `fit` says for its size. Waits for a free process; owners
-   * take turns, and images that are expected to be expensive have processes of their own.
+   * Decodes JPEG, PNG or WebP, detected by the leading bytes, scaled to the result of `fit` for its size. Waits for a
+   * free process with fair queueing of owners; images that are expected to be expensive have separate processes.
    * @throws ImageRefusedError when the image is at fault, AppError of kind unavailable, the reason of the signal.
    */
   decode(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize, how?: Decoding): Promise<DecodedImage>;
@@ -36,16 +36,16 @@ export interface ImageDecoder {
 
 export interface ImageDecoderOptions {
   sandbox: Sandbox;
-  /** Ordinary images decoded at the same time. */
+  /** Number of ordinary images decoded concurrently. */
   atOnce: number;
   limits: ImageLimits;
-  /** Told of every image that took its process down with it. */
+  /** Called for every image that crashed its process. */
   onLost: () => void;
 }
 
-/** Each takes hundreds of megabytes, so that there are few at once: one for so many ordinary images. */
+/** An expensive image takes hundreds of megabytes, so there is one slot for this number of ordinary slots. */
 const ORDINARY_FOR_ONE_EXPENSIVE = 4;
-/** Others get three times as much of a processor. With less, none would be done in time on a busy machine. */
+/** Processes without it get three times as much of a processor. A higher value would time out on a busy machine. */
 const EXPENSIVE_NICENESS = 5;
 
 export function createImageDecoder({ sandbox, atOnce, limits, onLost }: ImageDecoderOptions): ImageDecoder {

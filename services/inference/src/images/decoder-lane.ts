@@ -4,33 +4,33 @@ import { fail } from '@vision/contracts/errors';
 import type { ImageProcess } from './image-process.ts';
 
 export interface LaneOptions {
-  /** Images decoded at the same time. */
+  /** Number of images decoded concurrently. */
   places: number;
-  /** One place more for an owner that holds none. */
+  /** One additional slot for an owner that holds none. */
   hasSpare?: boolean;
   startProcess: () => ImageProcess;
-  /** Told of every image that took its process down with it. */
+  /** Called for every image that crashed its process. */
   onLost: () => void;
 }
 
-/** Processes for images of one class; those of another class never take their places. */
+/** Processes for images of one class; images of another class never take its slots. */
 export interface DecoderLane {
   start(): void;
   /**
-   * Owners take turns.
+   * Runs the work on a free process, with fair queueing of owners.
    * @throws the reason of the turn's signal when it fires before the work began; AppError of kind unavailable when the
-   * lane has stopped (`decoder_stopped`) or the system starts no process (`decoder_not_started`).
+   * lane has stopped (`decoder_stopped`) or no process can be started (`decoder_not_started`).
    */
   run<T>(work: (decoder: ImageProcess) => Promise<T>, turn?: Turn): Promise<T>;
   stop(): void;
 }
 
-/** Before another is started in place of one that ended without an image, or that could not be started. */
+/** Delay before replacing a process that ended without an image, or that could not be started. */
 const RESTART_MS = 1_000;
 
 export function createDecoderLane({ places, hasSpare, startProcess, onLost }: LaneOptions): DecoderLane {
   const gate = createGate({ concurrency: places, spare: hasSpare ? 1 : 0 });
-  // One more than there are places: where an image ends its process, the next one does not wait for a start.
+  // One more than there are slots: after an image crashed its process, the next one does not wait for a start.
   const wanted = places + 1;
   const processes = new Set<ImageProcess>();
   const idle: ImageProcess[] = [];
@@ -48,12 +48,12 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
     });
     return added;
   };
-  // At the front, so that one which is still starting is taken last.
+  // New processes go to the front, so that one that is still starting is used last.
   const fill = () => {
     try {
       while (!isStopped && processes.size < wanted) idle.unshift(add());
     } catch {
-      // The sandbox has reported it. No image waits for this process, so none fails.
+      // The sandbox has reported the error. No image waits for this process, so none fails.
       fillLater();
     }
   };
@@ -64,7 +64,7 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
     }, RESTART_MS).unref();
   };
   const take = (): ImageProcess => {
-    // An image may have waited in the gate until now. A decoder started after the stop would never be ended.
+    // The image may have waited in the gate until after the stop, and a decoder started then would never be ended.
     if (isStopped) throw stopped();
     for (let found = idle.pop(); found; found = idle.pop()) if (found.isAlive) return found;
     return add();
@@ -78,7 +78,7 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
         try {
           return await work(decoder);
         } catch (error) {
-          // The stop has ended the process; the image is not to blame.
+          // The stop has ended the process; the image is not at fault.
           throw isStopped && !decoder.isAlive ? stopped() : error;
         } finally {
           if (!decoder.isAlive) {

@@ -2,15 +2,15 @@ import * as hls from 'hls-parser';
 import { SourceError } from '@vision/streams/source-error';
 import { meantLines } from './hls-lines.ts';
 
-/** One piece of a stream. Addresses are absolute. */
+/** One segment of a stream. Addresses are absolute. */
 export interface HlsSegment {
   number: number;
   uri: string;
-  /** How long it plays by what the playlist says; at most a minute. */
+  /** Duration in the playlist; at most a minute. */
   durationMs: number;
-  /** Header that has to come before the piece, when it differs from the last one sent. */
+  /** Header that must precede the segment, when it differs from the last one sent. */
   initUri: string | undefined;
-  /** AES-128 of the whole piece. */
+  /** AES-128 of the whole segment. */
   key: { uri: string; iv: Buffer } | undefined;
 }
 
@@ -18,13 +18,13 @@ export type HlsPlaylist =
   | { kind: 'variants'; uri: string }
   | { kind: 'segments'; segments: HlsSegment[]; isComplete: boolean; targetMs: number };
 
-// The library would print what it cannot parse to the console, addresses included.
+// Otherwise the library prints unparsable text to the console, addresses included.
 hls.setOptions({ silent: true });
 
-// What URL leaves as it is, though RFC 3986 wants it encoded, as does our grammar of addresses.
+// Characters that `URL` leaves unencoded, although RFC 3986 and our grammar of addresses require the encoding.
 const LEFT_RAW = /[\\^`{|}]|%(?![0-9a-fA-F]{2})/g;
 
-// Nothing larger is looked at anyway: frames are scaled down to about this.
+// A larger variant brings nothing: frames are scaled down to about this width.
 const WIDTH = 1280;
 
 const LONGEST_S = 60;
@@ -32,12 +32,12 @@ const LONGEST_S = 60;
 /**
  * Reads an HTTP Live Streaming playlist (RFC 8216). Of several variants the largest up to 1280 pixels is chosen.
  *
- * @throws SourceError `unreadable` for what is no playlist, `codec_unsupported` for encryption other than AES-128
+ * @throws SourceError `unreadable` for text that is no playlist, `codec_unsupported` for encryption other than AES-128
  */
 export function readPlaylist(text: string, base: string): HlsPlaylist {
   const playlist = parse(text);
   const absolute = (uri: string | undefined) => {
-    // Resolved like an address, no address at all would be the one of the playlist.
+    // An empty address would resolve to that of the playlist.
     if (uri === undefined || uri === '') throw new SourceError('unreadable');
     const url = URL.parse(uri, base);
     if (!url || !['http:', 'https:'].includes(url.protocol)) throw new SourceError('address_forbidden');
@@ -46,7 +46,7 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
   };
   if (playlist.isMasterPlaylist) return { kind: 'variants', uri: absolute(chosenVariant(playlist.variants).uri) };
   const { segments, endlist } = playlist;
-  // The library also makes a playlist of a text that says nothing.
+  // The library also accepts a text without any content as a playlist.
   const targetDuration: number | undefined = playlist.targetDuration;
   if (!Number.isFinite(targetDuration)) throw new SourceError('unreadable');
   return {
@@ -55,7 +55,7 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
     targetMs: Math.min(LONGEST_S, Math.max(1, targetDuration)) * 1000,
     segments: segments.map((segment: Partial<hls.types.Segment>) => {
       const { mediaSequenceNumber: number = 0, uri, duration = 0 } = segment;
-      // Beyond this, numbers that follow each other are no longer told apart.
+      // Beyond this, consecutive numbers are no longer distinct.
       if (!Number.isSafeInteger(number) || number < 0) throw new SourceError('unreadable');
       if ([segment.byterange, segment.map?.byterange].some((range) => range !== undefined)) {
         throw new SourceError('unreadable');
@@ -71,8 +71,8 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
 const READING_SHARE = 0.05;
 
 /**
- * How long after a playlist was loaded it is loaded again (RFC 8216, 6.3.4): the target duration, half of it when
- * nothing was new, and longer for one that took long to read.
+ * Time between two loads of a playlist (RFC 8216, 6.3.4): the target duration, half of it when no segment was new, and
+ * longer for a playlist that took long to read.
  */
 export function pauseBeforeReload(last: { targetMs: number; isNew: boolean; readingMs: number }): number {
   return Math.max(last.targetMs / (last.isNew ? 1 : 2), last.readingMs / READING_SHARE);
@@ -98,7 +98,7 @@ function chosenVariant(variants: readonly hls.types.Variant[]): hls.types.Varian
 
 function keyOf(key: hls.types.Key | null | undefined, number: number, absolute: (uri: string | undefined) => string) {
   if (!key || key.method === 'NONE') return undefined;
-  // Keys of other forms are no sixteen bytes at an address.
+  // Keys of other formats are not sixteen bytes at an address.
   const isPlain = key.format === undefined || key.format === 'identity';
   if (key.method !== 'AES-128' || !isPlain) throw new SourceError('codec_unsupported');
   const iv = Buffer.alloc(16);

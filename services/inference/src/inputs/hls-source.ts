@@ -19,15 +19,15 @@ export const PIECE_TIMEOUT_MS = 60_000;
 
 const EVERYWHERE = createAddressPolicy(['0.0.0.0/0', '::/0']);
 
-/** Fetches what a playlist names, each over a connection of its own, which the service makes or refuses. */
+/** Fetches playlists, segments and keys, each over its own connection, which the service makes or refuses. */
 export interface HlsSource {
   /** @throws SourceError */
   playlist: (uri: string) => Promise<string>;
-  /** A piece, or the header of pieces, while it arrives. @throws SourceError */
+  /** A segment, or the header of segments, while it arrives. @throws SourceError */
   piece: (segment: Pick<HlsSegment, 'uri' | 'key'>) => AsyncGenerator<Buffer, void>;
 }
 
-/** Credentials go to the host they were given for and to no other. */
+/** Sends credentials only to the host of the stream address. */
 export function createHlsSource(options: HttpOptions): HlsSource {
   const { url: origin } = options;
   const get = (uri: string, signal: AbortSignal): Promise<HttpAnswer> => {
@@ -59,7 +59,7 @@ export async function readAll(body: Readable, maxBytes: number): Promise<Buffer>
   }
 }
 
-/** A piece as it arrives. Only the time that the server takes counts, not the time without a reader. */
+/** A segment as it arrives. Only the time that the server takes counts, not the time without a reader. */
 async function* pieceOf({ body, contentLength = 0 }: HttpAnswer): AsyncGenerator<Buffer, void> {
   const chunks = body.iterator() as AsyncGenerator<Buffer, void>;
   let leftMs = PIECE_TIMEOUT_MS;
@@ -97,7 +97,7 @@ function lastOf(decipher: Decipheriv): Buffer {
   }
 }
 
-/** Keys by their address; one is used for many pieces, so the last one is kept. */
+/** Fetches keys by their address; many segments share a key, so the last one is cached. */
 function createKeyring(fetchKey: (uri: string) => Promise<Buffer>): (uri: string) => Promise<Buffer> {
   let last: { uri: string; secret: Buffer } | undefined;
   return async (uri) => {
@@ -106,7 +106,7 @@ function createKeyring(fetchKey: (uri: string) => Promise<Buffer>): (uri: string
   };
 }
 
-/** The grammar of stream addresses alone: the service judges where each of them leads. */
+/** Checks only the grammar of an address: the service decides which addresses may be reached. */
 function readAddress(uri: string): StreamUrl {
   try {
     return parseStreamUrl(uri, EVERYWHERE);

@@ -3,12 +3,12 @@ import type { SourceReason } from '@vision/streams/source-error';
 import type { BudgetUsage } from '@vision/streams/budget';
 import type { ContainerFormat } from '@vision/streams/container-format';
 
-/** What ffmpeg will read from a source. The service makes ffmpeg's arguments from it. */
+/** Format that ffmpeg will read from a source. The service derives ffmpeg's arguments from it. */
 export interface LiveFormat {
   container: Exclude<ContainerFormat, 'hls'>;
   /**
-   * `recording`: has an end and is read at its own pace. `pieces`: of HLS, likewise. `body`: an endless answer.
-   * `packed`: pictures that the reader took out of RTSP or RTMP.
+   * `recording`: has an end and is read at its own pace. `pieces`: HLS segments, likewise. `body`: an endless response.
+   * `packed`: frames that the reader extracted from RTSP or RTMP.
    */
   delivery: 'body' | 'recording' | 'pieces' | 'packed';
 }
@@ -21,13 +21,13 @@ export type Order =
       openTimeoutMs: number;
       /** Certificates to trust instead of those of Node.js. */
       ca?: string | undefined;
-      /** Of earlier connections to the stream. */
+      /** Budget used by earlier connections to the stream. */
       usage?: BudgetUsage | undefined;
     }
   /** Comes with the connected socket. */
   | { kind: 'connected'; id: number }
   | { kind: 'refused'; id: number; reason: SourceReason }
-  /** ffmpeg reads from now on. */
+  /** ffmpeg is ready to read. */
   | { kind: 'play' }
   /** The source is no longer needed; the answer is `ended`. */
   | { kind: 'leave' };
@@ -38,7 +38,7 @@ export type Fact =
   /** The socket of a connection has arrived. */
   | { kind: 'taken'; id: number }
   | ({ kind: 'opened' } & LiveFormat)
-  /** Why the source failed, if it did, and whether it came to an end of its own. No fact follows. */
+  /** Why the source failed, if it did, and whether it was complete. No fact follows. */
   | { kind: 'ended'; reason?: SourceReason | undefined; isFinished: boolean; usage: BudgetUsage };
 
 /** Largest fact, in bytes: a host has at most 253 characters. */

@@ -9,11 +9,11 @@ import { sourceReasonOf } from '@vision/streams/source-error';
 import type { SourceReason } from '@vision/streams/source-error';
 
 /**
- * Body of a process that reads one live source in a sandbox. It can open no connection: the service connects and hands
- * it the sockets. Pictures go to ffmpeg, facts to the service.
+ * Body of a process that reads one live source in a sandbox. It cannot open connections: the service connects and sends
+ * it the sockets. Frames go to ffmpeg, facts to the service.
  */
 
-/** Longest time for saying goodbye to a server; the service kills what takes longer. */
+/** Maximum time for closing the session with a server; the service kills a process that takes longer. */
 const GOODBYE_MS = 500;
 
 const link = createServiceLink();
@@ -21,7 +21,7 @@ const ended = new AbortController();
 const video = new Socket({ fd: READER_FILES.video, readable: false, writable: true });
 let input: LiveInput | undefined;
 let budget = createBudget({ signal: ended.signal });
-/** Set when ffmpeg was gone first: what fails afterwards fails for want of it, and says nothing about the source. */
+/** Set when ffmpeg ended first: later failures are its consequence and no fault of the source. */
 let beforeThat: { reason: SourceReason | undefined } | undefined;
 video.on('error', () => (beforeThat ??= { reason: input?.failure() }));
 
@@ -39,11 +39,11 @@ async function open(order: Extract<Order, { kind: 'open' }>): Promise<void> {
 function leave(): void {
   const { reason } = beforeThat ?? { reason: input?.failure() };
   link.tell({ kind: 'ended', reason, isFinished: input?.isFinished() ?? false, usage: budget.usage() });
-  // After the facts: to give up fetching is a failure too.
+  // After the facts: an aborted fetch would be reported as a failure.
   input?.close();
   ended.abort();
   video.destroy();
-  // What is left are connections that say goodbye.
+  // Only connections that are closing their sessions still keep the process alive.
   process.channel?.unref();
   setTimeout(() => process.exit(), GOODBYE_MS).unref();
 }

@@ -3,21 +3,21 @@ import { backoff } from '@vision/shared/async/backoff';
 import { retryUntil } from '@vision/shared/async/retry-until';
 
 export interface FrameNumbers {
-  /** The next number; undefined when none is confirmed: the frame must not be published. */
+  /** The next number; undefined when none is confirmed, and then the frame must not be published. */
   next: () => Promise<number | undefined>;
 }
 
 export interface FrameNumbersOptions {
   first: number;
-  /** Numbers below it are confirmed to be this attempt's alone. */
+  /** Numbers below it are confirmed to belong only to this attempt. */
   ceiling: number;
-  /** Numbers that are asked for at a time. */
+  /** Numbers reserved at a time. */
   step: number;
-  /** Longest wait for the confirmation, once for each time that the numbers run out. */
+  /** Maximum wait for a confirmation, once each time the numbers are used up. */
   waitMs: number;
-  /** Raises the ceiling in the database; the ceiling that is confirmed, undefined when the job is another attempt's. */
+  /** Raises the ceiling in the database. Returns the confirmed ceiling; undefined when another attempt has the job. */
   raise: (ceiling: number) => Promise<number | undefined>;
-  /** Called when the numbers ran out and the wait for more was in vain. */
+  /** Called when the numbers are used up and the wait for more has timed out or failed. */
   onExhausted: (error: unknown) => void;
   signal: AbortSignal;
 }
@@ -25,8 +25,8 @@ export interface FrameNumbersOptions {
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * Numbers the frames of a live stream. Only numbers below a ceiling that the database has confirmed are given out, so
- * a worker that takes the job over begins above all of them. More are asked for when half of them are used.
+ * Numbers the frames of a live stream. Only numbers below a ceiling that the database has confirmed are used, so a
+ * worker that takes the job over begins above all of them. More are reserved when half of them are used.
  */
 export function createFrameNumbers(options: FrameNumbersOptions): FrameNumbers {
   const { step, waitMs, raise, onExhausted, signal } = options;
@@ -46,7 +46,7 @@ export function createFrameNumbers(options: FrameNumbersOptions): FrameNumbers {
       ceiling = Math.max(ceiling, confirmed ?? ceiling);
       isExhausted = false;
     } catch {
-      // The signal ended it: no number is needed any more.
+      // The signal aborted it: no more numbers are needed.
     } finally {
       raising = undefined;
     }

@@ -12,40 +12,40 @@ import { createUnsentFrames, FULL_BATCH } from '../domain/unsent-frames.ts';
 import type { DropListener } from '../domain/unsent-frames.ts';
 
 export interface FramePublisher {
-  /** Takes a frame; without a listener for drops it waits while too many are not acknowledged yet. */
+  /** Adds a frame; without a listener for drops it waits while too many are not acknowledged yet. */
   add: (frame: FrameData) => Promise<void>;
-  /** Waits until every frame taken is acknowledged. */
+  /** Waits until every added frame is acknowledged. */
   flush: () => Promise<void>;
-  /** Frames that were taken and are not acknowledged. */
+  /** Number of added frames that are not acknowledged. */
   waiting: () => number;
-  /** Gives the memory of frames that are not acknowledged back. */
+  /** Releases the memory of frames that are not acknowledged. */
   close: () => void;
 }
 
 export interface PublisherOptions {
   producer: Pick<EventProducer, 'publishBatch'>;
-  /** Of the worker, where frames may travel in segments. */
+  /** Gathering of the worker, if frames may be sent in segments. */
   gathering?: FrameGathering | undefined;
-  /** Where all messages of the job go. */
+  /** Partition of all messages of the job. */
   partition: number;
-  /** Called with every batch Kafka acknowledged, in order. */
+  /** Called with every batch that Kafka acknowledged, in order. */
   onAcknowledged: (frames: FrameData[]) => void;
-  /** Gives up what is not acknowledged when nothing may be published any more. */
+  /** Ends the attempts to publish when the hold on the job ends. */
   hold: Pick<Hold, 'check' | 'publishing'>;
   memory: FrameMemory;
-  /** Of a live stream, whose oldest frames are dropped when the memory is full. */
+  /** Only for a live stream: its oldest frames are dropped when the memory is full. */
   drops?: DropListener | undefined;
 }
 
-/** Frames of a file that wait; a live stream has no limit but memory. */
+/** Maximum number of waiting frames of a file; those of a live stream are limited only by memory. */
 const MAX_WAITING = 200;
 
 /**
- * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next
- * one, so a single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
+ * Sends the frames of one job in order, one batch at a time: frames that arrive while a batch is being sent form the
+ * next one, so a single frame is sent at once and many in large batches. Retries while the broker is unavailable.
  *
- * Where frames travel in segments, a batch waits for the departure of the worker's other jobs, unless it is full or the
- * job ends. It is sent again in the form that is understood then.
+ * If frames are sent in segments, a batch waits for the joint departure of the worker's jobs, unless it is full or the
+ * job ends. A retry uses the format that readers support at that time.
  */
 export function createFramePublisher(options: PublisherOptions): FramePublisher {
   const { producer, gathering, partition, onAcknowledged, hold, memory, drops } = options;
@@ -65,7 +65,7 @@ export function createFramePublisher(options: PublisherOptions): FramePublisher 
     check();
     const asSegments = gathering?.isOn() === true;
     const events = eventsOf(frames, { partition, asSegments });
-    // Beside events of a usual size only, and not behind a request that failed.
+    // Only with events of ordinary size, and not after a failed request.
     if (asSegments && isFirstTry && events.every(isSegment)) await gathering.publish(events, check);
     else await producer.publishBatch(events);
   };
@@ -82,7 +82,7 @@ export function createFramePublisher(options: PublisherOptions): FramePublisher 
     sending = undefined;
   };
   const send = () => {
-    // After a failure the rejected promise stays, so nothing is sent behind a batch that is missing.
+    // After a failure the rejected promise stays, so no batch is sent after a missing one.
     sending ??= sendAll();
     // The next `add` or `flush` reports the failure.
     sending.catch(() => (hasFailed = true));

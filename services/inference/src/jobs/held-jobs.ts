@@ -11,33 +11,33 @@ import type { HoldControl } from './hold.ts';
 import { workOnJob } from './work-on-job.ts';
 import type { WorkDeps } from './work-on-job.ts';
 
-/** The jobs that one worker holds, each with the work on it. */
+/** The jobs that one worker holds and runs. */
 export interface HeldJobs {
   size: () => number;
-  /** Live streams among them. */
+  /** Number of live streams among them. */
   live: () => number;
-  /** Streams that were away for long when they were taken, until a frame of them is stored. */
+  /** Number of streams that had been unavailable for long when they were claimed, until a frame of them is stored. */
   reopened: () => number;
-  /** Begins the work on a job that was claimed; it is held until `untilMs` of the monotonic clock, unless renewed. */
+  /** Starts a claimed job; it is held until `untilMs` of the monotonic clock, unless renewed. */
   take: (job: JobRecord, untilMs: number, which: Claimable) => void;
-  /** Whether a suspect is here that has not run for long enough yet: nothing is taken beside it. */
+  /** Whether a suspect has not run for long enough yet: no job is claimed beside it. */
   hasSuspect: () => boolean;
-  /** Stores which attempts this process survived, and which suspects have run for long enough. */
+  /** Stores the attempts that this process survived, and the suspects that have run for long enough. */
   report: () => Promise<void>;
-  /** Extends the leases, notices stops, and drops what another attempt has. */
+  /** Renews the leases, reads stop requests, and drops jobs that another attempt has. */
   renew: () => Promise<void>;
-  /** Puts all of them down for other workers, also those that are still being claimed. */
+  /** Yields all jobs to other workers, also those that are still being claimed. */
   letGo: (graceMs: number) => void;
-  /** Resolves when no work is left. */
+  /** Resolves when no job runs. */
   done: () => Promise<void>;
 }
 
 interface HeldJob {
   job: JobRecord;
   hold: HoldControl;
-  /** When its progress is to be stored next, by the monotonic clock. */
+  /** Time to store its progress next, by the monotonic clock. */
   progressDue: number;
-  /** Until when nothing is taken beside it, by the monotonic clock; undefined unless it is a suspect. */
+  /** Time until which no job is claimed beside it, by the monotonic clock; undefined unless it is a suspect. */
   suspectUntil: number | undefined;
   isReopened: boolean;
   done: Promise<void>;
@@ -45,9 +45,9 @@ interface HeldJob {
 
 export function createHeldJobs(deps: WorkDeps): HeldJobs {
   const { db, drops, logger, progress, signals } = deps;
-  // Not by job: one attempt may still be ending here when this worker has claimed the next.
+  // Not keyed by job: one attempt may still be ending here when this worker has claimed the next.
   const held = new Set<HeldJob>();
-  // Attempts that ended while this process goes on, whether or not it could release them.
+  // Attempts that ended while this process still runs, whether or not it could release them.
   const survived: Fence[] = [];
   let graceAtTakeMs: number | undefined;
   return {
@@ -115,14 +115,14 @@ const traceOf = (job: JobRecord) => ({
   attributes: { 'app.task.id': job.jobId, 'app.job.attempt': job.attempt, 'app.source.kind': job.source.kind },
 });
 
-/** A lease requested now ends later than this, independent of the clock of the database. */
+/** A lease requested now expires later than this, independent of the clock of the database. */
 export function heldUntil({ leaseMs, leaseMarginMs }: Settings): number {
   return performance.now() + leaseMs - leaseMarginMs;
 }
 
-/** How long a suspect runs by itself: what a stream does to its reader shows within seconds. */
+/** How long a suspect runs alone: a stream that crashes its process does so within seconds. */
 const SUSPECT_MS = 30_000;
-/** Between two records of how far a job is. */
+/** Interval at which the progress of a job is stored. */
 const PROGRESS_MS = 1_000;
 
 async function renew({ db, liveSnapshots, progress, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
@@ -148,5 +148,5 @@ async function renew({ db, liveSnapshots, progress, settings }: WorkDeps, held: 
   }
 }
 
-/** A connection that hangs must leave time for others to be tried. */
+/** A hanging connection must leave time to try another one. */
 const renewalTimeout = (heldMs: number) => Math.max(100, Math.floor(heldMs / 4));

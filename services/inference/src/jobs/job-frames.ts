@@ -26,7 +26,7 @@ import type { SourceView } from './source-facts.ts';
 
 const PROBE_MS = 10_000;
 
-/** A frame on its way through a job. */
+/** A frame in processing. */
 export interface JobFrame {
   seq: number;
   timeMs: number;
@@ -54,13 +54,13 @@ export interface FramesWanted {
   served: ServedScene;
   /** Ends the frames. */
   signal: AbortSignal;
-  /** Takes what the source does. */
+  /** Receives the state changes of the source. */
   report: SourceReport;
-  /** Takes frames in the size of snapshots; undefined for a job without. */
+  /** Receives frames in the size of snapshots; undefined for a job without snapshots. */
   onLarge?: ((frame: LargeFrame) => void) | undefined;
 }
 
-/** The frames of a job's source that this attempt has to see. @throws SourceError when the source gives none. */
+/** The frames of a job's source that this attempt must process. @throws SourceError when the source has none. */
 export function framesOf(deps: FrameDeps, wanted: FramesWanted): AsyncGenerator<JobFrame, void> {
   const { source } = wanted.job;
   return source.kind === 'object' ? framesOfFile(deps, source, wanted) : framesOfStream(deps, source, wanted);
@@ -113,7 +113,7 @@ async function* framesOfFile(
   }
 }
 
-/** Waits for stores for as long as they are away, and for what this machine lacks a few times only. */
+/** Retries without limit while a store is unavailable, but only a few times when this machine lacks a resource. */
 function fewShortages(firstMs: number): (error: unknown, failures: number) => number | undefined {
   let shortages = 0;
   return (error, failures) => {
@@ -124,8 +124,8 @@ function fewShortages(firstMs: number): (error: unknown, failures: number) => nu
 }
 
 /**
- * The freshest frame of a live stream at each pull. Its numbers are above any that an earlier worker can have used, and
- * below those that a later one begins with; a frame that gets none in time is dropped.
+ * The newest frame of a live stream at each pull. Its number is above all that an earlier worker can have used, and
+ * below those of a later one; a frame that gets no number in time is dropped.
  */
 async function* framesOfStream(
   deps: FrameDeps,
@@ -177,7 +177,7 @@ async function* framesOfStream(
   }
 }
 
-/** Each goes to the holder of the newest frame, and to the choice of images of tracks. */
+/** Passes each snapshot to the holder of the newest frame, and to the choice of images of tracks. */
 function snapshotsTo(
   { signals }: FrameDeps,
   holder: LiveSnapshotHolder | undefined,
@@ -193,7 +193,7 @@ function snapshotsTo(
   };
 }
 
-/** Tells the operator, in the log and in the job; the log alone when the database is away. */
+/** Reports the rate in the log and in the job; only in the log when the database is unavailable. */
 function noteRate({ db, signals }: FrameDeps, job: JobRecord, isBehind: boolean): void {
   signals.liveRateChanged(job, isBehind);
   untraced(() => recordRate(db, job, isBehind)).catch((error: unknown) => signals.rateNotStored(job, error));
@@ -214,11 +214,11 @@ function numbersOf({ db, settings, signals }: FrameDeps, { job, signal }: Frames
   const { seqStep, seqWaitMs } = settings;
   return createFrameNumbers({
     first: job.reservedSeq,
-    // What `markRunning` has stored before the first frame was asked for.
+    // `markRunning` stored this value before the first frame was pulled.
     ceiling: job.reservedSeq + seqStep,
     step: seqStep,
     waitMs: seqWaitMs,
-    // For as long as the stream runs, so in no trace.
+    // It runs for as long as the stream, so it belongs to no trace.
     raise: (ceiling) => untraced(() => raiseCeiling(db, job, { ceiling, timeoutMs: seqWaitMs })),
     onExhausted: (error) => signals.numbersExhausted(job, error),
     signal,
@@ -240,7 +240,7 @@ function watchSource(
   const opening = { addresses, sandbox, openTimeoutMs, leaveMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
-    // It was checked when the job was created. A worker that takes the job over later resolves the name again.
+    // Checked when the job was created. A worker that takes the job over later resolves the name again.
     pinnedAddress: job.attempt === 1 ? source.pinnedAddress : undefined,
     usage: {},
   };

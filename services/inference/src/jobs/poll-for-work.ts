@@ -10,22 +10,22 @@ import { heldUntil } from './held-jobs.ts';
 import type { HeldJobs } from './held-jobs.ts';
 import type { WorkDeps } from './work-on-job.ts';
 
-// Times that a worker could look for work between two reports of it, and how often it removes old jobs.
+// Number of polls for work for each report of the worker, and for each removal of old jobs.
 const POLLS_PER_REPORT = 10;
 const REMOVAL_MS = 1_800_000;
-// Jobs to stop or to announce do not count as work, but each of them takes a publish and a write.
+// Jobs to stop or to announce take no slot, but each of them takes a publish and a write.
 const ENDINGS_AT_ONCE = 20;
-// A job that a lone worker may claim was submitted or stopped through its own process, which wakes it, or was left by a
-// dead one.
+// The jobs for a lone worker were submitted or stopped through its own process, which wakes it, or were held by a
+// crashed worker.
 const PAUSES_ALONE = 4;
 // Parked streams that a worker connects to at once: each has a slot until its connection has a frame or ends.
 const REOPENED_AT_ONCE = 2;
 
-/** How one worker looks for work, and tells the others that it is there. */
+/** Polls of one worker for work, and its reports to the other workers. */
 export interface WorkPolls {
-  /** Claims what there is room for. */
+  /** Claims jobs for the free slots. */
   poll: () => Promise<void>;
-  /** Until the next poll, unless it is woken. */
+  /** Time until the next poll, unless the worker is woken. */
   pauseMs: () => number;
   /** Whether this worker is in the table of workers. */
   isReported: () => boolean;
@@ -67,7 +67,7 @@ export function createWorkPolls(deps: WorkDeps, held: HeldJobs, workerId: string
   };
 }
 
-/** As many live streams as this worker can compute; explicitly or as measured. */
+/** Number of live streams that this worker can compute: configured or measured. */
 export function livePlacesOf({ liveCosts, settings }: WorkDeps): number {
   return settings.liveJobsPerWorker || Math.min(liveCosts.places(), settings.jobsPerWorker);
 }
@@ -79,7 +79,7 @@ async function claimWaiting(deps: WorkDeps, held: HeldJobs, worker: string): Pro
   const all = places.jobs - held.size();
   const accepted = await claim(deps, held, { worker, ...claimIn(room, { all, slots }) });
   const claimed = accepted + (await claim(deps, held, { worker, which: 'parked', limit: reopenable(places, held) }));
-  // Suspects come last, and one at a time. One that no idle worker takes is accepted all the same.
+  // Suspects come last, and one at a time. One that no idle worker claims is claimed here all the same.
   const isAlone = held.size() === 0;
   if (claimed > 0 || all <= 0 || slots <= 0) return;
   await claim(deps, held, { worker, which: isAlone ? 'suspects' : 'suspects-left', limit: 1, isAlone });
@@ -91,7 +91,7 @@ function reopenable(places: Places, held: HeldJobs): number {
   return Math.min(stream, REOPENED_AT_ONCE - held.reopened());
 }
 
-/** Files have no more places than the space for their copies allows. */
+/** Files have no more slots than the space for their copies allows. */
 function placesOf(deps: WorkDeps): Places {
   const { jobsPerWorker: jobs } = deps.settings;
   const live = livePlacesOf(deps);
@@ -99,7 +99,7 @@ function placesOf(deps: WorkDeps): Places {
 }
 
 /**
- * What to claim with this room, in one statement; what is left after that waits for the next look. Never more files
+ * Kind and number of jobs to claim with this room, in one statement; the next poll claims the rest. Never more files
  * than there are slots for: their copies would not fit.
  */
 function claimIn(

@@ -19,18 +19,18 @@ import type { FrameDeps, FramesWanted, JobFrame } from './job-frames.ts';
 import { createStillFrames } from './still-frames.ts';
 import type { DropListener } from '../domain/unsent-frames.ts';
 
-/** A job under way: where its messages go is settled. */
+/** A running job: the partition of its messages is set. */
 export type RunningJob = JobRecord & { framesPartition: number };
 
 export type RunJobDeps = FrameDeps &
   Pick<Deps, 'detectors' | 'frameGathering' | 'frameMemory' | 'producer' | 'sourceReports' | 'trackSnapshots'>;
 
 /**
- * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
- * come and every one that was read is acknowledged.
+ * Runs a job from its first or next frame to its last: decode, detect, track, publish. Returns when there are no more
+ * frames and every frame that was read is acknowledged.
  *
  * @param noteProgress receives every acknowledged batch
- * @throws SourceError or AppError when the job fails; the reason of `hold.publishing` when there was no time to publish
+ * @throws SourceError or AppError when the job fails; the reason of `hold.publishing` when publishing was aborted
  */
 export async function runJob(
   deps: RunJobDeps,
@@ -86,7 +86,7 @@ export async function runJob(
   }
 }
 
-/** Chooses the images of the tracks of a job that has snapshots. */
+/** Chooses the images of the tracks of a job with snapshots. */
 function imagesOf(
   { trackSnapshots }: Pick<Deps, 'trackSnapshots'>,
   { job, served, hold }: { job: JobRecord; served: ServedScene; hold: Hold },
@@ -96,7 +96,7 @@ function imagesOf(
   return trackSnapshots.open(job, { threshold: served.scene.default_min_score, isHeld });
 }
 
-/** A live stream goes on while Kafka is away: its oldest frames make room. */
+/** A live stream continues while Kafka is unavailable: its oldest frames are dropped. */
 function dropListener(deps: RunJobDeps, of: Pick<FramesWanted, 'job' | 'report'>): DropListener {
   const { job } = of;
   return {
@@ -110,7 +110,7 @@ function dropListener(deps: RunJobDeps, of: Pick<FramesWanted, 'job' | 'report'>
 
 interface LookedAt {
   frame: JobFrame;
-  /** Undefined when nothing moved since the frame before: its objects count. */
+  /** Undefined for a frame without motion: the objects of the previous frame apply. */
   found?: DetectedObject[];
 }
 
@@ -120,7 +120,7 @@ interface Detecting {
   signal: AbortSignal;
 }
 
-/** A frame and what was seen in it; undefined when the signal aborted. A model that is away is waited for. */
+/** A frame with its objects; undefined when the signal aborted. Retries while the model is unavailable. */
 async function look(
   { signals }: RunJobDeps,
   { job, served, signal }: Detecting,

@@ -1,11 +1,11 @@
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import type { FrameGathering } from '../use-cases/frame-gathering.ts';
 
-/** Lets more frames of a job come before those that wait are published. */
+/** Delays the publishing of a job's frames, so that more of them are sent together. */
 export interface Stay {
-  /** Resolves when what the jobs of the worker have departs, or when this one leaves before. */
+  /** Resolves at the joint departure of the worker's jobs, or when `leave` is called before. */
   wait: () => Promise<void>;
-  /** Ends the wait; nothing happens while nobody waits. */
+  /** Ends the current wait, if any. */
   leave: () => void;
 }
 
@@ -14,7 +14,7 @@ export function createStay(gathering: Pick<FrameGathering, 'departure'>): Stay {
   return {
     wait: async () => {
       leaving = new AbortController();
-      // The departure is a timer of all jobs, which goes on for the others.
+      // All jobs share the timer of the departure, so it is not aborted.
       await unlessAborted(leaving.signal, gathering.departure()).catch(() => undefined);
     },
     leave: () => leaving.abort(),

@@ -2,15 +2,15 @@ import type { StillSettings } from '@vision/contracts/scenes';
 import { isStill } from '../domain/stillness.ts';
 import type { JobFrame } from './job-frames.ts';
 
-/** Decides which frames of one job are looked at by the model. */
+/** Decides in which frames of one job the model detects objects. */
 export interface StillFrames {
-  /** Whether a frame repeats what was found in the last one that was looked at. Frames are asked about in order. */
+  /** Whether the objects of the last frame with detection apply to this one too. Call it with all frames in order. */
   repeats: (frame: JobFrame) => boolean;
 }
 
 /**
- * Frames are compared with the last one that was looked at, not with the one before: what changes slowly adds up until
- * it is a change. However still a scene is, it is looked at again after `longest_ms`. Without settings every frame is.
+ * Frames are compared with the last frame with detection, not with the previous one, so that slow changes add up.
+ * However still a scene is, detection runs again after `longest_ms`, and without settings in every frame.
  */
 export function createStillFrames(settings: StillSettings | undefined): StillFrames {
   let seen: JobFrame | undefined;

@@ -22,7 +22,7 @@ export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger' | 'progress'>;
 /**
  * Works on one job until it ends, another attempt has it, or this worker yields it. The ending is stored before the
  * end-of-stream marker is published, so a worker that takes the job over in between publishes the same marker and no
- * frame. A stream that was claimed to be ended (`isToEnd`) is not connected to.
+ * frame. With `isToEnd` the stream was claimed only to be ended, and no connection is made.
  */
 export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold, isToEnd = false): Promise<void> {
   const end = job.ending
@@ -32,14 +32,14 @@ export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold, isTo
   await release(deps, job);
 }
 
-/** An ending that stands in the row, the frames of all attempts, and where they went. */
+/** The stored ending, the number of frames of all attempts, and their partition. */
 interface End {
   ending: StoredEnding;
   framesPublished: number;
   framesPartition: number | undefined;
 }
 
-/** Works until the job ends, and stores how; undefined when it goes on elsewhere. */
+/** Works until the job ends, and stores the ending; undefined when the job continues elsewhere. */
 async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold, isToEnd: boolean): Promise<End | undefined> {
   let progress = startOf(job);
   const noteProgress = (next: JobProgress) => {
@@ -55,7 +55,7 @@ async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold, isToEnd: bo
   return { ending, framesPublished: progress.framesPublished, framesPartition: stored.framesPartition ?? undefined };
 }
 
-/** How the job ended; undefined when it goes on elsewhere. */
+/** How the job ended; undefined when it continues elsewhere. */
 async function run(
   deps: WorkDeps,
   job: JobRecord,
@@ -70,8 +70,8 @@ async function run(
       deps.signals.jobCondemned(job, job.strikes);
       return { status: 'failed', error: 'worker_crashed' };
     }
-    // Its time was over before a worker had room for another connection. Any other claim makes one: frames may have
-    // come that Kafka has not acknowledged.
+    // Its time expired before a worker had room for another connection. Any other claim connects: frames may have
+    // arrived that Kafka has not acknowledged.
     if (isToEnd && isGivenUp(job)) return { status: 'failed', error: 'source_lost' };
     if (job.awayMs === undefined) deps.signals.jobStarted(job);
     await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, noteProgress);
@@ -84,7 +84,7 @@ async function run(
     const shortage = shortageOf(error);
     if (!hold.reading.aborted && shortage) return await endForShortage(deps, job, hold, shortage);
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
-    // An error that comes because reading ended says nothing about the job.
+    // An error that follows from the end of reading is no failure of the job.
     deps.logger.debug({ err: error, task_id: job.jobId }, 'work on a job was interrupted');
   }
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
@@ -93,7 +93,7 @@ async function run(
 const isGivenUp = ({ awayMs, giveUpAfterS }: JobRecord): boolean =>
   awayMs !== undefined && giveUpAfterS !== undefined && awayMs >= giveUpAfterS * 1000;
 
-/** Gives the slot back. A worker that has room later claims the job. */
+/** Releases the slot. Later a worker with room claims the job. */
 async function park(
   { db, progress, settings, signals }: WorkDeps,
   job: JobRecord,
@@ -102,11 +102,11 @@ async function park(
 ): Promise<void> {
   const parked = { awayMs, isNew, reopenMs: settings.reopenMs, progress: progress.of(job) };
   const isParked = await whileHeld(hold, () => parkJob(db, job, parked));
-  // It is told of once: there is a reopening a minute.
+  // Logged once for each outage: the stream is reopened every minute.
   if (isParked && isNew) signals.sourceParked(job, awayMs);
 }
 
-/** Another worker may have what this one lacks; the job fails when several attempts have ended like this. */
+/** Another worker may have the missing resource; the job fails when several attempts have ended like this. */
 async function endForShortage(
   { db, files, signals }: WorkDeps,
   job: JobRecord,
@@ -120,14 +120,14 @@ async function endForShortage(
   return shortages < MOST_SHORTAGES ? undefined : { status: 'failed', error: reason };
 }
 
-/** The key settles the partition of a job once: its messages keep their order when partitions are added. */
+/** The key determines the partition of a job once: its messages keep their order when partitions are added. */
 async function begin({ db, producer, settings }: WorkDeps, job: JobRecord) {
   const ceiling = job.reservedSeq + settings.seqStep;
   const framesPartition = job.framesPartition ?? (await producer.partitionOf(topics.frames, job.jobId));
   return markRunning(db, job, { ceiling, framesPartition });
 }
 
-/** Publishes the end mark and ends the job; false when there was no time for it, or another attempt has the job. */
+/** Publishes the end-of-stream marker and ends the job; false when this worker may no longer do so. */
 async function announce({ db, producer, signals }: WorkDeps, job: JobRecord, hold: Hold, end: End): Promise<boolean> {
   const isPublished = await whileHeld(hold, async () => {
     await producer.publish([endEvent(job, end)]);
@@ -140,7 +140,7 @@ async function announce({ db, producer, signals }: WorkDeps, job: JobRecord, hol
   return isFinished === true;
 }
 
-/** Repeats work through outages for as long as something may be published; undefined when that is over. */
+/** Retries work through outages while this worker may publish; undefined when it no longer may. */
 async function whileHeld<T>({ check, publishing: signal }: Hold, work: () => Promise<T>): Promise<T | undefined> {
   try {
     check();

@@ -9,31 +9,31 @@ import type { WorkDeps } from './work-on-job.ts';
 
 export interface Worker {
   start: () => void;
-  /** Whether this worker is in the table of workers, so that its places count. */
+  /** Whether this worker is in the table of workers, so that its slots count. */
   isReported: () => boolean;
   /** Yields the jobs to other workers. */
   stop: () => Promise<void>;
 }
 
-/** Wake a worker; both are called together. */
+/** Wake-ups of a worker; both are triggered together. */
 export interface WorkerWakeUps {
   /** Ends the pause between two polls for work. */
   polls: WakeUp;
-  /** Ends the pause between two renewals, which also tell of stops. */
+  /** Ends the pause between two renewals, which also deliver stop requests. */
   renewals: WakeUp;
 }
 
-// How long a worker that ends waits for the broker to take what its jobs have read.
+// How long a stopping worker waits for the broker to acknowledge the frames that its jobs have read.
 const LET_GO_MS = 3_000;
 const MAX_POLL_PAUSE_MS = 2_000;
-// Longest wait for the database when a worker has ended.
+// Maximum wait for the database when a worker has ended.
 const LAST_WORDS_MS = 5_000;
 
 /**
- * Runs jobs of the table: claims free ones, keeps its leases alive, and drops a job as soon as the row belongs
- * to another attempt, or could soon belong to one. A stop reaches the worker with the lease it renews.
+ * Runs jobs of the table: claims free ones, renews its leases, and drops a job as soon as the row belongs to another
+ * attempt, or could soon belong to one. The worker receives a stop request when it renews the lease.
  *
- * Leases are renewed by a loop of their own, so that no other statement that hangs lets them run out.
+ * A separate loop renews the leases, so that no other hanging statement lets them expire.
  */
 export function createWorker(deps: WorkDeps, wakeUps: WorkerWakeUps): Worker {
   const { db, drops, logger, settings, signals } = deps;

@@ -10,33 +10,33 @@ export interface ConnectorOptions {
   addresses: SourceAddresses;
   /** The stream's address. */
   origin: StreamUrl;
-  /** The IP address that the origin's host stands for, for as long as the attempt lasts. */
+  /** The IP address of the origin's host, for the whole attempt. */
   address: string;
   openTimeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Makes the connections that a reader asks for. */
+/** Makes the connections that a reader requests. */
 export interface Connector {
   /**
-   * Waits while the reader connects too often. @throws SourceError `address_forbidden` for targets that the rules or
-   * the protocol forbid, `connection_failed`, `timeout`
+   * Waits to limit the rate of connections. @throws SourceError `address_forbidden` for targets that the rules or the
+   * protocol forbid, `connection_failed`, `timeout`
    */
   connect: (target: Endpoint) => Promise<Socket>;
   close: () => void;
 }
 
-/** RTMP proves who asks by up to two connections before the one that counts. */
+/** RTMP authentication takes up to two connections before the one that plays. */
 const MOST_CONNECTIONS = { rtsp: 1, rtmp: 3, http: Infinity, https: Infinity };
-// A playlist may be made of thousands of pieces that hold nothing: a dozen requests at once, then four a second.
+// A playlist may consist of thousands of empty segments: a burst of a dozen requests, then four a second.
 const CONNECTION_MS = 250;
 const CONNECTIONS_AHEAD_MS = 12 * CONNECTION_MS;
-/** Playlists name some hosts of a content network; more than this is a scan. */
+/** Playlists name some hosts of a content delivery network; more than this is a scan. */
 const MAX_HOSTS = 16;
 
 /**
- * Connects to the origin before a reader is started: for a source that is away, none is. The reader gets this
- * connection as its first one.
+ * Connects to the origin before a reader is started, so that no reader starts for an unavailable source. The reader
+ * receives this connection as its first one.
  * @throws SourceError
  */
 export async function createConnector(options: ConnectorOptions): Promise<Connector> {
@@ -55,7 +55,7 @@ export async function createConnector(options: ConnectorOptions): Promise<Connec
 
   return {
     connect: async (target) => {
-      // First of all, so that refusals cost this process no more than connections do.
+      // Before any check, so that refusals are as rate-limited as connections.
       await pace(CONNECTION_MS, signal);
       const { host, port } = addresses.parse(addressOf(target));
       const isOrigin = host === origin.host && port === origin.port;
@@ -73,7 +73,7 @@ export async function createConnector(options: ConnectorOptions): Promise<Connec
   };
 }
 
-/** A host that a playlist names is checked by the same grammar as a stream address. */
+/** Checks a host of a playlist by the same grammar as a stream address. */
 function addressOf({ host, port }: Endpoint): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
 }

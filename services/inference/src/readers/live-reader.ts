@@ -11,25 +11,25 @@ import type { Connector } from './connector.ts';
 import { startReaderProcess } from './reader-process.ts';
 import type { ReaderProcess } from './reader-process.ts';
 
-/** An open live source, read in a process of its own. */
+/** An open live source, read in a separate process. */
 export interface LiveReader {
   readonly format: LiveFormat;
   readonly processGroup: number | undefined;
   /** Becomes ffmpeg's standard input. */
   readonly video: Socket;
-  /** Lets the pictures come. */
+  /** Starts the output of frames. */
   play: () => void;
-  /** Leaves the source. Settles when the process is gone. */
+  /** Closes the source. Settles when the process has ended. */
   close: () => Promise<void>;
-  /** Once it is closed: the failure of the source, `decoder_failed` when the process broke. */
+  /** After `close`: the failure of the source, `decoder_failed` when the process crashed. */
   failure: () => SourceReason | undefined;
-  /** Once it is closed: whether the source told that it is complete. */
+  /** After `close`: whether the source was complete. */
   isFinished: () => boolean;
-  /** Once it is closed: whether the process ended without a word. */
+  /** After `close`: whether the process ended without a report. */
   isLost: () => boolean;
 }
 
-/** What a stream has used of its budget, kept from one connection to the next. */
+/** Budget used by a stream, across its connections. */
 export interface StreamUsage {
   last?: BudgetUsage;
 }
@@ -39,25 +39,25 @@ export interface ReaderOptions {
   connector: Connector;
   url: StreamUrl;
   openTimeoutMs: number;
-  /** Time for the reader to leave, before it is killed. */
+  /** Time for the reader to close, before it is killed. */
   leaveMs: number;
   ca?: string | undefined;
   usage: StreamUsage;
-  /** Called with the process group as soon as it runs, before the source is open. */
+  /** Called with the process group when it has started, before the source is open. */
   onStarted?: ((processGroup: number) => void) | undefined;
   signal: AbortSignal;
 }
 
-/** Connections that a reader may wait for or leave unused at a time. */
+/** Maximum number of connections that a reader waits for or has not used yet. */
 const MAX_WAITING = 8;
-/** A source ends at its first refusals; a reader that goes on would fill the channel, which it need not read. */
+/** A source ends at its first refusals; a reader that continued could fill the channel by not reading it. */
 const MAX_REFUSED = 64;
-/** More handshakes than a protocol has, and the first piece of HLS; readers keep to shorter times by themselves. */
+/** More handshakes than any protocol has, and the first HLS segment; readers enforce shorter times themselves. */
 const MOST_HANDSHAKES = 12;
 const FIRST_PIECE_MS = 120_000;
 
 /**
- * Starts a reader and waits until it has opened the source. The process is gone when this rejects.
+ * Starts a reader and waits until it has opened the source. The process has ended when this rejects.
  * @throws SourceError; any error of `Sandbox.spawn`
  */
 export async function startReader(options: ReaderOptions): Promise<LiveReader> {
@@ -87,7 +87,7 @@ export async function startReader(options: ReaderOptions): Promise<LiveReader> {
 type Ended = Extract<Fact, { kind: 'ended' }>;
 
 interface Conversation {
-  /** @throws Error for a fact that no reader of ours tells; it ends the process */
+  /** @throws Error for a fact that our reader never sends; it ends the process */
   hear: (reader: ReaderProcess, fact: Fact) => void;
   fail: (reason: SourceReason) => void;
   opened: Promise<LiveFormat>;

@@ -14,24 +14,24 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { readFact } from './facts.ts';
 import { createHandOver } from './hand-over.ts';
 
-/** A process that speaks the protocol of one live source. */
+/** A process that handles the protocol of one live source. */
 export interface ReaderProcess {
   readonly processGroup: number | undefined;
-  /** What ffmpeg reads. */
+  /** The stream that ffmpeg reads. */
   readonly video: Socket;
   tell: (order: Order) => void;
-  /** Gives it a connection; this process keeps none of it. */
+  /** Transfers a connection to it and closes the copy of this process. */
   hand: (id: number, socket: Socket) => void;
   kill: () => void;
-  /** Settles when the process is gone and everything that it said was heard. */
+  /** Settles when the process has ended and all its facts are processed. */
   readonly gone: Promise<void>;
 }
 
-/** V8 reserves 512 MiB for code, which count; the rest holds the heap, pictures and what is read ahead of HLS. */
+/** V8 reserves 512 MiB for code, which count; the rest holds the heap, frames and HLS segments that are read ahead. */
 const MEMORY_BYTES = 768 * 1024 ** 2;
-/** An honest camera needs months for it; a reader that was taken over takes it in hours and is started anew. */
+/** An ordinary camera needs months for it; a compromised reader uses it up in hours and is replaced. */
 const CPU_SECONDS = 12 * 3600;
-/** Others get three times as much of a processor. */
+/** Processes without it get three times as much of a processor. */
 const NICENESS = 5;
 
 // Sources run in development and in tests, compiled files in production.
@@ -40,7 +40,7 @@ const script = fileURLToPath(new URL(`../inputs/reader-process.${isSource ? 'ts'
 const ARGUMENTS = [
   ...NODE_IN_SANDBOX,
   '--no-warnings',
-  // There is one such process for each stream: no threads for V8, and memory is used again before more is taken.
+  // Each stream has such a process: no threads for V8, and memory is reused before more is allocated.
   '--v8-pool-size=0',
   '--max-old-space-size=64',
   '--max-semi-space-size=1',
@@ -51,7 +51,7 @@ const ARGUMENTS = [
 const sources = join(dirname(script), '..');
 const packages = nodeModulesOf('hls-parser', import.meta.url);
 const ours = ['contracts', 'shared', 'streams'].map((name) => realpathSync(join(packages, '@vision', name)));
-/** The program, our code and the packages it needs; Node reads their descriptions to know a module. */
+/** The program, our code and its packages; Node.js reads their `package.json` to determine the type of a module. */
 const READABLE = [
   dirname(process.execPath),
   sources,
@@ -61,7 +61,7 @@ const READABLE = [
 ];
 
 /**
- * Starts a reader in the sandbox. It has three descriptors: facts and pictures go out, orders and sockets come in.
+ * Starts a reader in the sandbox. Its three descriptors: facts and frames go out, orders and sockets come in.
  * @throws any error of `Sandbox.spawn`
  */
 export function startReaderProcess(sandbox: Sandbox, onFact: (fact: Fact) => void): ReaderProcess {
@@ -89,7 +89,7 @@ export function startReaderProcess(sandbox: Sandbox, onFact: (fact: Fact) => voi
     try {
       read(chunk);
     } catch {
-      // Its output breaks the protocol: it is no longer our reader.
+      // Its output violates the protocol, so the reader is compromised.
       facts.removeAllListeners('data').resume();
       kill();
     }

@@ -1,9 +1,9 @@
 /**
- * Pairs rows with columns so that the sum of gains is greatest. A pair whose gain is not positive is never made:
- * leaving both alone counts nothing.
+ * Pairs rows with columns so that the sum of gains is greatest. A pair without a positive gain is never made: an
+ * unpaired row or column counts 0.
  *
- * Rows and columns that nothing connects are solved by themselves, so that a crowded picture costs no more than its
- * densest corner.
+ * Connected components of rows and columns are solved separately, so that a crowded frame costs no more than its
+ * densest part.
  *
  * @returns the column of each row, or -1
  */
@@ -43,7 +43,7 @@ function connectedParts(gains: readonly Float64Array[], columns: number): Part[]
     if (isRowTaken[first] === 1 || columnsOf[first]?.length === 0) continue;
     isRowTaken[first] = 1;
     const part: Part = { rows: [first], columns: [] };
-    // Both lists grow while they are walked.
+    // Both lists grow during the iteration.
     for (const row of part.rows) {
       for (const column of columnsOf[row] ?? []) {
         if (isColumnTaken[column] === 1) continue;
@@ -70,8 +70,8 @@ function positive(values: Float64Array): number[] {
 }
 
 /**
- * The column of each row so that the sum of costs is least, for at most as many rows as columns: the Hungarian method
- * by shortest augmenting paths, in `rows² × columns` steps.
+ * The column of each row with the least sum of costs, for at most as many rows as columns: the Hungarian method by
+ * shortest augmenting paths, in `rows² × columns` steps.
  *
  * Source: R. Jonker, A. Volgenant, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment
  * Problems" (1987), without its initialisation.
@@ -102,7 +102,7 @@ interface Prices {
   rowPrice: Float64Array;
 }
 
-/** The cheapest way from a free row to a free column over pairs already made; adjusts the prices on the way. */
+/** The cheapest path from a free row to a free column over existing pairs; adjusts the prices on the way. */
 function shortestPath({ costs, rowOfColumn, columnPrice, rowPrice }: Prices, first: number) {
   const columns = columnPrice.length;
   const distance = new Float64Array(columns).fill(Infinity);

@@ -1,7 +1,7 @@
 import { correctAxis, predictAxis, startAxis } from './kalman.ts';
 import type { AxisState } from './kalman.ts';
 
-/** A box in centre form; every value is a part of the image's width or height. */
+/** A box in centre form; every value is a fraction of the frame's width or height. */
 export interface Box {
   cx: number;
   cy: number;
@@ -9,7 +9,7 @@ export interface Box {
   height: number;
 }
 
-/** Where a box is believed to be and how it moves. */
+/** Estimated position and velocity of a box. */
 export interface BoxMotion {
   cx: AxisState;
   cy: AxisState;
@@ -18,9 +18,9 @@ export interface BoxMotion {
 }
 
 /*
- * In parts of the box's height on both axes, as in DeepSORT and ByteTrack: near and far objects are treated alike, and
- * the width of somebody who walks changes with every step. Where an object goes is open at first (a car moves several
- * of its heights in a second) and then soon known, for what moves keeps on. Chosen by the benchmark `tracking`.
+ * As fractions of the box's height on both axes, as in DeepSORT and ByteTrack: near and far objects are treated alike,
+ * and the width of a walking person changes with every step. The velocity is uncertain at first (a car moves several
+ * of its heights in a second) and soon known, because moving objects keep moving. Chosen by the benchmark `tracking`.
  */
 const POSITION_STD = 0.05;
 const START_SPEED_STD = 5;
@@ -29,7 +29,7 @@ const TURN_STD = 0.15;
 const SIZE_STD = 0.12;
 const SIZE_DRIFT_STD = 0.15;
 
-/** @param aspect width of the picture over its height: a box's height counts in parts of the picture's height */
+/** @param aspect width of the frame divided by its height: a box's height is a fraction of the frame's height */
 export function startMotion(box: Box, aspect: number): BoxMotion {
   const { width: w, height: h } = box;
   return {
@@ -40,7 +40,7 @@ export function startMotion(box: Box, aspect: number): BoxMotion {
   };
 }
 
-/** The motion `seconds` later. Sizes have no speed: one that runs on through a gap soon leaves the image. */
+/** The motion `seconds` later. Sizes have no velocity: extrapolated over a gap, a box would soon outgrow the frame. */
 export function predictMotion(motion: BoxMotion, seconds: number, aspect: number): BoxMotion {
   const { width: w, height: h } = boxOf(motion);
   return {
@@ -52,7 +52,7 @@ export function predictMotion(motion: BoxMotion, seconds: number, aspect: number
 }
 
 /**
- * The motion after a detection. A detector that is unsure about the object is unsure about its edges.
+ * The motion after a detection. A low score means that the edges of the box are uncertain too.
  *
  * Source: Y. Du et al., "GIAOTracker" (2021), §3.3 (NSA Kalman), for the noise that follows the score.
  */
@@ -79,14 +79,14 @@ export function boxOf(motion: BoxMotion): Box {
   };
 }
 
-/** How far an object may be from where it is believed to be, as a share of its width. */
+/** Possible distance of an object from its estimated position, as a fraction of its width. */
 export function uncertainty({ cx, width }: BoxMotion): number {
   return Math.sqrt(cx.varValue) / Math.max(width.value, 1e-6);
 }
 
 /**
  * Intersection over union after growing both boxes by `buffer` of their size on every side. With a buffer, boxes that
- * moved apart between two sparse samples can still meet.
+ * moved apart between two sparse samples can still overlap.
  *
  * Source: F. Yang et al., "Hard to Track Objects with Irregular Motions and Similar Appearances? Make It Easier by
  * Buffering the Matching Space" (WACV 2023), §3.1.

@@ -1,35 +1,35 @@
 export interface TrackerSettings {
-  /** From here on a detection counts as sure: it is looked for farther away, and ends the doubt about a track. */
+  /** Minimum score of a sure detection: it is matched over a greater distance, and ends the doubt about a track. */
   sureScore: number;
   /** Minimum score of a detection that begins a track without doubt. Scores are probabilities. */
   certainScore: number;
   /** How long an object is remembered without a detection. */
   lostMs: number;
-  /** The same for one that was seen only once, or that may be the repetition of another. */
+  /** The same for an object that was detected only once, or that may duplicate another one. */
   doubtfulLostMs: number;
-  /** Least overlap of a pair, and how much more of it somebody needs who was lost for all of `lostMs`. */
+  /** Minimum overlap of a pair, and the additional overlap required of an object that was lost for all of `lostMs`. */
   leastOverlap: number;
   moreOverlapLost: number;
-  /** Growth of the boxes with the uncertainty of the prediction: who is new or was lost may be farther away. */
+  /** Growth of the boxes with the uncertainty of the prediction: a new or lost object may be farther away. */
   growthOfUncertainty: number;
   /**
-   * Growth of the boxes (see `bufferedIou`) when what is left over is matched once more: for each second between two
-   * frames, in which an object may turn, and at most. And the overlap needed.
+   * Growth of the boxes (see `bufferedIou`) in the second matching, of unmatched boxes: for each second between two
+   * frames, in which an object may turn, its maximum, and the required overlap.
    */
   wideGrowthPerSecond: number;
   mostWideGrowth: number;
   leastOverlapWide: number;
-  /** What counts beside overlap: the detection's score, other height, and having been lost for `lostMs`. */
+  /** Weights beside the overlap: the detection's score, a different height, and having been lost for `lostMs`. */
   scoreWeight: number;
   heightWeight: number;
   lostWeight: number;
-  /** A detection that overlaps a better one by this much may be its repetition. */
+  /** A detection that overlaps a better one by this much may be its duplicate. */
   repeatOverlap: number;
 }
 
 /**
- * For 2 to 25 frames a second. Chosen on simulated streets and pasted people that the reported figures do not come
- * from; `TRACKING_HALF=fit make bench BENCH=tracking` shows them, docs/accuracy.md the others.
+ * For 2 to 25 frames a second. Chosen on simulated streets and pasted people that are separate from the reported
+ * figures; `TRACKING_HALF=fit make bench BENCH=tracking` shows the former, docs/accuracy.md the latter.
  */
 export const TRACKER_DEFAULTS: TrackerSettings = {
   sureScore: 0.5,

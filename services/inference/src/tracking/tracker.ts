@@ -6,10 +6,10 @@ import type { TrackerSettings } from './tracker-settings.ts';
 
 export interface Tracker {
   /**
-   * Gives every detection of the next frame its `track_id`, in the order given.
+   * Assigns a `track_id` to every detection of the next frame, in the given order.
    *
-   * @param timeMs time of the frame on any clock that does not run backwards; a step back counts as no time passed
-   * @param aspect width of the picture over its height
+   * @param timeMs time of the frame on any monotonic clock; a step back counts as no elapsed time
+   * @param aspect width of the frame divided by its height
    */
   update: <T extends Detected>(timeMs: number, detections: readonly T[], aspect: number) => (T & TrackId)[];
 }
@@ -19,9 +19,9 @@ interface TrackId {
 }
 
 /**
- * Follows objects from frame to frame, each class by itself. Every detection gets an id, also one that starts a track
- * that is not confirmed yet. Ids are `<prefix>-<n>`, n from 1, never used twice. Memory is counted in milliseconds, so
- * it does not depend on the frame rate, and prediction uses the elapsed time.
+ * Tracks objects from frame to frame, each class separately. Every detection gets an id, also one that starts an
+ * unconfirmed track. Ids are `<prefix>-<n>`, n from 1, never used twice. Lost objects are remembered for a time in
+ * milliseconds, independent of the frame rate, and prediction uses the elapsed time.
  *
  * Source: Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection Box" (ECCV 2022), algorithm
  * 1; docs/adr/0063-object-tracking.md has the differences and reasons.
@@ -74,7 +74,7 @@ export function createTracker(prefix: string, settings: TrackerSettings = TRACKE
   };
 }
 
-/** Detections that overlap one which continues a known track, and are less sure than it or of a newer track. */
+/** Detections that overlap one of a known track, and have a lower score or a newer track than that one. */
 function repetitionsAmong(
   found: readonly Detected[],
   matched: ReadonlyMap<Detected, Track>,
@@ -94,10 +94,10 @@ function repetitionsAmong(
   );
 }
 
-/** A detection on its way into a track. */
+/** A detection that is being assigned to a track. */
 interface Arrival {
   detected: Detected;
-  /** Sure enough for an object of its own, and no repetition of another. */
+  /** Whether its score is sure enough for an object of its own, and it duplicates no other. */
   isSure: boolean;
   nowMs: number;
   aspect: number;
@@ -121,14 +121,14 @@ function advance(track: Track, nowMs: number, aspect: number): void {
   track.movedAtMs = nowMs;
 }
 
-/** A lost object that has left the image does not come back as the next one that enters there. */
+/** Whether a lost object has left the image: a new object that enters there must not get its id. */
 function hasLeft({ missedMs, motion }: Track): boolean {
   const { cx, cy } = boxOf(motion);
   return missedMs > 0 && (cx < 0 || cx > 1 || cy < 0 || cy > 1);
 }
 
 function isRemembered(track: Track, previousMs: number, nowMs: number, settings: TrackerSettings): boolean {
-  // At low frame rates one missed interval is longer than the short memory; the next frame still gets its chance.
+  // At low frame rates one frame interval is longer than the short time; the next frame may still match.
   const isEstablished = (track.hits > 1 && !track.isDoubtful) || track.seenAtMs === previousMs;
   return nowMs - track.seenAtMs <= (isEstablished ? settings.lostMs : settings.doubtfulLostMs);
 }

@@ -22,7 +22,7 @@ import type { Signals } from '../signals.ts';
 import type { SourceReports } from './source-reports.ts';
 import type { TrackSnapshots } from './track-snapshots.ts';
 
-/** Everything that use cases and jobs work with; each names the few it needs. */
+/** Dependencies of all use cases and jobs; each names the few it needs. */
 export interface Deps {
   db: Knex;
   logger: Logger;
@@ -30,13 +30,13 @@ export interface Deps {
   detectors: Detectors;
   /** Decodes the images of requests. */
   imageDecoder: ImageDecoder;
-  /** Runs what decodes videos. */
+  /** Runs the processes that decode videos. */
   sandbox: Sandbox;
-  /** Places for requests with an image, from the first byte of the body to the answer. */
+  /** Slots for requests with an image, from the first byte of the body to the response. */
   requestGate: Gate;
-  /** Ordinary images from decoding to detections, and expensive ones once they are decoded; owners take turns. */
+  /** Ordinary images from decoding to detections, expensive ones after decoding; with fair queueing of owners. */
   detectionGate: Gate;
-  /** Longest time until an image is answered, waiting included. */
+  /** Maximum time until the response for an image, including the time in the queue. */
   imageAnswerMs: number;
   box: SecretBox;
   addresses: SourceAddresses;
@@ -44,35 +44,35 @@ export interface Deps {
   certificates: string | undefined;
   files: VideoFiles;
   producer: EventProducer;
-  /** What live streams cost this worker. */
+  /** Processor time of live streams on this worker. */
   liveCosts: LiveCosts;
-  /** The newest frames of live streams, while somebody asks for them. */
+  /** The newest frames of live streams, while clients request them. */
   liveSnapshots: LiveSnapshots;
   snapshotWaits: SnapshotWaits;
   /** Images of the tracks of jobs with snapshots. */
   trackSnapshots: TrackSnapshots;
-  /** For frames that wait for Kafka. */
+  /** Memory for frames that wait for Kafka. */
   frameMemory: FrameMemory;
-  /** Where frames of this worker may travel in segments. */
+  /** Gathering of this worker's frames into segments, if enabled. */
   frameGathering: FrameGathering | undefined;
-  /** Frames that were read and could not be published. */
+  /** Numbers of frames that were read and could not be published. */
   drops: DropCounts;
-  /** Slots for stream probes, from the first connection until their processes are gone. */
+  /** Slots for stream probes, from the first connection until their processes have ended. */
   probeGate: Gate;
   openLiveInput: typeof openLiveInput;
   encodeJpeg: (image: RgbImage) => Promise<Buffer>;
-  /** Publishes what the sources of jobs do. */
+  /** Publishes the state changes of the sources of jobs. */
   sourceReports: SourceReports;
-  /** How far jobs are, until it is stored. */
+  /** Progress of jobs that is not stored yet. */
   progress: ProgressNotes;
-  /** A job was stored or is to stop: the worker looks at once. */
+  /** Makes the worker poll at once, because a job was stored or must stop. */
   wakeWorker: () => void;
-  /** How this process stands, for operators. */
+  /** Status of this process, for operators. */
   status: StatusReader;
   settings: Settings;
 }
 
-/** What detection in single images works with: all that is there without a database. */
+/** Dependencies of detection in single images, which are available without a database. */
 export type ImageDeps = Pick<
   Deps,
   'logger' | 'signals' | 'detectors' | 'imageDecoder' | 'sandbox' | 'requestGate' | 'detectionGate' | 'imageAnswerMs'
@@ -82,41 +82,41 @@ export type ImageDeps = Pick<
 export interface Settings {
   /** Bucket of the uploaded videos. */
   bucket: string;
-  /** Longest look at an uploaded file before a job is accepted. */
+  /** Maximum time for inspecting an uploaded file before a job is accepted. */
   fileLookMs: number;
-  /** Longest time ffmpeg may work on one sample of a file. */
+  /** Maximum time that ffmpeg may take for one sample of a file. */
   fileNoFrameMs: number;
-  /** Longest wait for a connection to a live source, and for each answer of a handshake. */
+  /** Maximum wait for a connection to a live source, and for each response of a handshake. */
   sourceOpenMs: number;
-  /** Time for a reader to leave, before it is killed. */
+  /** Time for a reader to close, before it is killed. */
   sourceLeaveMs: number;
   live: LiveSettings;
   /** Longest side of a frame of a live source, for every detector. */
   decodeMaxSide: number;
   /** Longest side of a snapshot. */
   snapshotMaxSide: number;
-  /** First pause of an attempt at a file that lacks local space or a process; the next ones grow. */
+  /** First pause when local space or a process is missing for a file; later pauses grow. */
   shortageRetryMs: number;
-  /** Until a live stream that is away for long is connected to again. */
+  /** Time between connections to a live stream that has been unavailable for long. */
   reopenMs: number;
-  /** Frames of one file that are detected at once. */
+  /** Number of frames of one file in detection at a time. */
   framesAtOnce: number;
   jobsPerWorker: number;
-  /** Live streams among them; 0 for as many as can be computed. */
+  /** Maximum number of live streams among them; 0 for as many as can be computed. */
   liveJobsPerWorker: number;
   leaseMs: number;
-  /** This long before its lease ends, a worker that could not renew it puts a job down. */
+  /** This long before its lease expires, a worker that could not renew it yields a job. */
   leaseMarginMs: number;
   /** Frame numbers that a live job reserves at a time. */
   seqStep: number;
-  /** Longest wait for more of them, before frames are dropped. */
+  /** Maximum wait for more of them, before frames are dropped. */
   seqWaitMs: number;
-  /** Between two looks for work. */
+  /** Interval between polls for work. */
   pollMs: number;
-  /** How long ended jobs are remembered, so that stops stick and repeats are recognised. */
+  /** Retention of ended jobs: until then stops remain effective and repeated requests are recognised. */
   keepDays: number;
-  /** A worker that was silent for longer has no places to give. */
+  /** The slots of a worker without a report for longer do not count. */
   workerSeenMs: number;
-  /** Age at which a difference that an audit found counts. */
+  /** Minimum age of a difference that an audit reports. */
   auditAgeMs: number;
 }

@@ -11,9 +11,9 @@ import type { Deps } from './deps.ts';
 export interface DetectImageInput {
   sceneCode: string;
   bytes: Uint8Array;
-  /** The scene's lower bound when absent. */
+  /** Undefined for the lower bound of the scene. */
   minScore: number | undefined;
-  /** Images of different owners take turns. */
+  /** Owner of the image, for fair queueing. */
   owner: string | undefined;
   signal: AbortSignal;
 }
@@ -23,12 +23,12 @@ export type DetectImageOutcome =
   | { kind: 'scene_unknown' }
   /** The image is at fault. */
   | { kind: 'refused'; reason: string; cpuMs: number }
-  /** There was no time for it: others were before it. */
+  /** Its time in the queue was too long. */
   | { kind: 'turned_away' }
   /** The backend is at fault. */
   | { kind: 'unavailable'; reason: string };
 
-/** Decodes one image to the size its scene's model needs and detects on it. */
+/** Decodes one image to the size that its scene's model needs, and detects objects in it. */
 export async function detectImage(
   deps: Pick<Deps, 'detectors' | 'imageDecoder' | 'detectionGate' | 'imageAnswerMs' | 'signals'>,
   input: DetectImageInput,
@@ -49,8 +49,8 @@ export async function detectImage(
 type Outcome = Exclude<DetectImageOutcome, { kind: 'scene_unknown' }> & { cause?: unknown };
 
 /**
- * An image that is not done in time is turned away before its caller gives up: the caller then knows that it is the
- * queue that is long, and takes nothing for broken. Decoding that has begun goes on within its own limits.
+ * An image that is not done in time is turned away before its caller times out, so that the caller sees a full queue
+ * and not an outage. Decoding that has begun continues within its own limits.
  */
 async function withinTime(
   { imageAnswerMs }: Pick<Deps, 'imageAnswerMs'>,
@@ -82,7 +82,7 @@ async function decodeAndDetect(
   }
 }
 
-/** An expensive image is decoded before it takes a slot, so slots are held for a short time. */
+/** An expensive image is decoded before it takes a slot, so slots are held only for a short time. */
 async function inTurn(
   { imageDecoder, detectionGate }: Pick<Deps, 'imageDecoder' | 'detectionGate'>,
   { scene, detector }: ServedScene,

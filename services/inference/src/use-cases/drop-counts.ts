@@ -7,9 +7,9 @@ import type { Fence } from '../db/held-jobs.ts';
 /** Counts frames of live streams that were read and could not be published, for the health of their jobs. */
 export interface DropCounts {
   add: (job: Fence, frames: number) => void;
-  /** Stores what has changed. Counts wait here while the database is away; storing one twice changes nothing. */
+  /** Stores changed counts. They wait here while the database is unavailable; storing one twice changes nothing. */
   store: () => Promise<void>;
-  /** The attempt is over here: its count is forgotten once it is stored. */
+  /** The attempt has ended here: its count is removed once it is stored. */
   close: (job: Fence) => void;
 }
 
@@ -32,7 +32,7 @@ export function createDropCounts(db: Knex): DropCounts {
       if (changed.length > 0) await saveDrops(db, changed);
       for (const count of changed) {
         const key = fenceKey(count);
-        // It may have grown meanwhile, and is then stored the next time.
+        // If it has grown meanwhile, it is stored the next time.
         const current = counts.get(key);
         if (current?.dropped !== count.dropped) continue;
         if (current.isClosed) counts.delete(key);

@@ -4,7 +4,7 @@ import type { PassedOver } from './live-costs.ts';
 
 const SIZE = { width: 1280, height: 720 };
 
-/** Two cores, 5 frames a second, detections of 40 ms; decoders take what the test says. */
+/** Two cores, 5 frames a second, detections of 40 ms; the test sets the time of decoders. */
 function world(detectMs = 40) {
   let nowMs = 0;
   const decoders = new Map<number, number>();
@@ -29,13 +29,13 @@ function world(detectMs = 40) {
     meter.decoder.sees({ codec: 'h264', ...SIZE });
     return meter;
   };
-  /** Five seconds, in which each decoder takes so much of a core. */
+  /** Advances five seconds, in which each decoder takes this share of a core. */
   const pass = (decodeCores = 0) => {
     nowMs += 5000;
     for (const [group, spentMs] of decoders) decoders.set(group, spentMs + 5000 * decodeCores);
     costs.measure();
   };
-  /** So much longer has the decoder waited for a processor. */
+  /** Adds to the time for which the decoder has waited for a processor. */
   const starve = (group: number, waitedMs: number) => void waits.set(group, (waits.get(group) ?? 0) + waitedMs);
   const passOften = (decodeCores: number) => {
     for (let round = 0; round < 20; round += 1) pass(decodeCores);
@@ -43,13 +43,13 @@ function world(detectMs = 40) {
   return { costs, watch, pass, passOften, starve, behind };
 }
 
-test('before any stream was seen, places follow the detection that was measured at the start', () => {
+test('before the first stream, slots follow from the detection time measured at the start', () => {
   // (5 × 40 ms + 6 % for decoding) a stream, 70 % of two cores.
   expect(world(40).costs.places()).toBe(5);
   expect(world(80).costs.places()).toBe(3);
 });
 
-test('streams that are cheaper to decode than expected leave room for more', () => {
+test('streams that are cheaper to decode than expected leave slots for more', () => {
   const { costs, watch, passOften } = world();
   watch(1);
   passOften(0.01);
@@ -57,7 +57,7 @@ test('streams that are cheaper to decode than expected leave room for more', () 
   expect(costs.places()).toBe(6);
 });
 
-test('streams that are expensive to decode take the places of others', () => {
+test('streams that are expensive to decode reduce the number of slots', () => {
   const { costs, watch, passOften } = world();
   watch(1);
   watch(2);
@@ -66,7 +66,7 @@ test('streams that are expensive to decode take the places of others', () => {
   expect(costs.places()).toBe(2);
 });
 
-test('a stream that is not measured yet costs what others of its size and codec do', () => {
+test('a stream without measurements is assumed to cost as much as others of its size and codec', () => {
   const { costs, watch, passOften } = world();
   const first = watch(1);
   first.decoder.sees({ codec: 'hevc', width: 1920, height: 1080 });
@@ -79,18 +79,18 @@ test('a stream that is not measured yet costs what others of its size and codec 
   expect(costs.places()).toBe(3);
 });
 
-test('streams that are here keep their places when together they cost too much', () => {
+test('running streams keep their slots when together they cost too much', () => {
   const { costs, watch, passOften } = world();
   [1, 2, 3, 4].forEach(watch);
   passOften(0.5);
   expect(costs.places()).toBe(4);
 });
 
-test('a worker has a place for one stream however slow it is', () => {
+test('even a slow worker has a slot for one stream', () => {
   expect(world(5000).costs.places()).toBe(1);
 });
 
-test('what a stream took until it ended counts for those that come', () => {
+test('the cost of an ended stream counts for later ones', () => {
   const { costs, watch, passOften } = world();
   const meter = watch(1);
   passOften(0.5);
@@ -98,7 +98,7 @@ test('what a stream took until it ended counts for those that come', () => {
   expect(costs.places()).toBe(2);
 });
 
-test('a decoder that is gone and not yet replaced changes no cost', () => {
+test('a decoder that ended and is not yet replaced changes no cost', () => {
   const { costs, watch, passOften } = world();
   const meter = watch(1);
   passOften(0.1);
@@ -107,7 +107,7 @@ test('a decoder that is gone and not yet replaced changes no cost', () => {
   expect(costs.costOfOne()).toBeCloseTo(0.3, 2);
 });
 
-test('a stream that gets less than nine of ten frames is behind until it gets them again', () => {
+test('a stream that gets less than nine of ten frames is below its frame rate until it gets them again', () => {
   const { costs, watch, pass, behind } = world();
   const slow = watch(1);
   const well = watch(2);
@@ -126,12 +126,12 @@ test('a stream that gets less than nine of ten frames is behind until it gets th
   expect(behind).toEqual(['1 behind', '1 full']);
 });
 
-/** Five seconds of frames: each that is taken was there with so many others. */
+/** Five seconds of frames: each taken frame passed over this number of others. */
 const deliver = (meter: { frameTaken: (passedOver: PassedOver) => void }, frames: number, passedOver: PassedOver) => {
   for (let frame = 0; frame < frames; frame += 1) meter.frameTaken(passedOver);
 };
 
-test('a source that sends in bursts is not behind, and closes this worker to no other', () => {
+test('a source that sends in bursts is not below its frame rate, and leaves the slots of others', () => {
   const { costs, watch, pass, behind } = world();
   const bursts = watch(1);
   pass();
@@ -143,7 +143,7 @@ test('a source that sends in bursts is not behind, and closes this worker to no 
   expect(costs.places()).toBeGreaterThan(1);
 });
 
-test('bursts of a decoder that waits for a processor are behind', () => {
+test('a stream whose decoder waits for a processor and sends bursts is below its frame rate', () => {
   const { watch, pass, starve, behind } = world();
   const meter = watch(1);
   starve(1, 0);
@@ -154,7 +154,7 @@ test('bursts of a decoder that waits for a processor are behind', () => {
   expect(behind).toEqual(['1 behind']);
 });
 
-test('one stream below its frame rate takes no places from others, most of them do', () => {
+test('one stream below its frame rate takes no slots from others, a majority of such streams does', () => {
   const { costs, watch, pass } = world(10);
   const meters = [1, 2, 3].map(watch);
   const late = (count: number) => {
@@ -169,7 +169,7 @@ test('one stream below its frame rate takes no places from others, most of them 
   expect(costs.places()).toBeGreaterThan(3);
 });
 
-test('a source that is quiet is not behind', () => {
+test('a source without frames is not below its frame rate', () => {
   const { costs, watch, pass } = world();
   watch(1).frameTaken({ waited: 1, atOnce: 0 });
   pass();

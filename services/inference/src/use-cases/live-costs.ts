@@ -3,31 +3,31 @@ import type { DecoderListener } from '../decoding/decoder.ts';
 import { classOf, createDecodeCosts } from '../domain/decode-costs.ts';
 import type { DecodeCosts } from '../domain/decode-costs.ts';
 
-/** Share of the cores that live streams may take; the rest is for files, pictures, and what surrounds detection. */
+/** Share of the cores that live streams may take; the rest is for files, images and other work of the process. */
 const SHARE = 0.7;
-/** What decoding a stream takes before any was measured: about 720p at 25 frames a second, in cores. */
+/** Assumed cost of decoding before the first measurement, in cores: about 720p at 25 frames a second. */
 const FIRST_DECODE = 0.06;
-/** How much a new measurement counts against those before. */
+/** Weight of a new measurement in the moving average. */
 const WEIGHT = 0.2;
-/** A stream that gets less than this share of its frames is behind. */
+/** A stream that gets less than this share of its frames is below its frame rate. */
 const FULL = 0.9;
-/** A decoder that waited for a processor for this share of the time gave its frames in bursts because of us. */
+/** A decoder that waited for a processor for this share of the time sends bursts because this machine is busy. */
 const STARVED = 0.25;
 
-/** What one live stream takes and gets, told by those who work on it. */
+/** Receives the processor use and the frames of one live stream. */
 interface LiveMeter {
-  /** What decodes it now. */
+  /** Observer of its current decoder. */
   decoder: DecoderListener;
-  /** A frame was handed on for detection. */
+  /** Called when a frame is taken for detection. */
   frameTaken: (passedOver: PassedOver) => void;
   end: () => void;
 }
 
-/** Frames that are not handed on, because a fresher one was there. */
+/** Numbers of frames that are skipped for a newer one. */
 export interface PassedOver {
   /** They waited while detection was busy. */
   waited: number;
-  /** They came together with the fresher one: the source, the network or our decoder held them back. */
+  /** They came together with the newer one: the source, the network or our decoder had delayed them. */
   atOnce: number;
 }
 
@@ -37,34 +37,34 @@ export interface LiveCostsOptions {
   fps: number;
   /** Processor time in milliseconds by process group. */
   decoderTimes: () => Map<number, number>;
-  /** Time in milliseconds for which the threads of these process groups wanted a processor and had none. */
+  /** Time in milliseconds for which the threads of these process groups waited for a processor. */
   decoderWaits: (groups: readonly number[]) => Map<number, number>;
-  /** Milliseconds of processor time of one detection that a new stream is expected to take. */
+  /** Expected processor time of one detection in a new stream, in milliseconds. */
   expectedDetectMs: () => number;
   /** Monotonic clock, milliseconds. */
   now?: () => number;
 }
 
-/** A stream as it is watched. */
+/** A monitored stream. */
 interface WatchedStream {
-  /** Milliseconds of processor time of one detection in a picture of the stream. */
+  /** Processor time of one detection in a frame of the stream, in milliseconds. */
   detectMs: (image: ImageSize) => number;
-  /** Told when it begins to get less than its rate, and when it no longer does. */
+  /** Called when it falls below its frame rate, and when it is at its full rate again. */
   onBehind: (isBehind: boolean) => void;
 }
 
-/** Measures what live streams cost this worker, and says how many of them it can compute. */
+/** Measures the processor time of live streams on this worker, and derives how many of them it can compute. */
 export interface LiveCosts {
   watch: (stream: WatchedStream) => LiveMeter;
   /** Takes the measurements; every few seconds. */
   measure: () => void;
-  /** Live streams that can be computed together: those that are here, and as many more as there is processor time. */
+  /** Number of live streams that can be computed: the running ones, and as many more as there is processor time for. */
   places: () => number;
-  /** Streams by whether they get all their frames. */
+  /** Numbers of streams at their full rate and below it. */
   rates: () => { full: number; behind: number };
-  /** Cores assumed for any stream: the next one is unknown before it arrives. */
+  /** Cores assumed for the next stream, whose size and codec are unknown before it arrives. */
   costOfOne: () => number;
-  /** Cores that decoding takes, by class of the source, where it was measured. */
+  /** Measured cores that decoding takes, by class of the source. */
   decoding: DecodeCosts['measured'];
 }
 
@@ -73,15 +73,15 @@ interface Watched {
   video: Parameters<DecoderListener['sees']>[0] | undefined;
   /** The last one decodes. */
   groups: readonly number[];
-  /** Their processor time at the last measurement; undefined for a connection that is new. */
+  /** Their processor time at the last measurement; undefined for a new connection. */
   groupMs: number | undefined;
-  /** How long it had waited for a processor by then. */
+  /** Their waiting time for a processor at that measurement. */
   waitMs: number | undefined;
   taken: number;
   waited: number;
   atOnce: number;
   isBehind: boolean;
-  /** Cores it takes; undefined before it was measured. */
+  /** Cores that it takes; undefined before the first measurement. */
   cost: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
   let typical: number | undefined;
   const costOfOne = () => typical ?? (fps * options.expectedDetectMs()) / 1000 + FIRST_DECODE;
 
-  /** Before it was measured, a stream costs what others of its class do. */
+  /** Before its first measurement, a stream is assumed to cost as much as others of its class. */
   const costOf = ({ cost, video, stream }: Watched) => {
     if (cost !== undefined) return cost;
     if (!video) return costOfOne();
@@ -133,8 +133,8 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
     },
     places: () => {
       const used = [...watched].reduce((sum, one) => sum + costOf(one), 0);
-      // Streams that are behind show that something else takes the processors, or that a model server is slow. It is
-      // for most of them to show: what one stream does closes this worker to no other.
+      // When most streams are below their frame rates, other work takes the processors, or a model server is slow. A
+      // minority does not close this worker to other streams: its own sources may be the cause.
       const behind = [...watched].filter(({ isBehind }) => isBehind).length;
       const isSlow = behind > Math.max(1, watched.size / 2);
       const more = isSlow ? 0 : Math.floor((cores * SHARE - used) / costOfOne());
@@ -174,18 +174,18 @@ const newlyWatched = (stream: WatchedStream): Watched => ({
   cost: undefined,
 });
 
-/** Frames count as passed over when they waited for our detector or for a processor, not when they came late. */
+/** Frames count as skipped when they waited for our detector or for a processor, not when they arrived late. */
 function evaluateRate(one: Watched, { fps, isStarved }: { fps: number; isStarved: boolean }): void {
   const passedOver = one.waited + (isStarved ? one.atOnce : 0);
   const frames = one.taken + passedOver;
-  // Fewer say nothing: the source itself may be slow.
+  // Fewer frames are no evidence: the source itself may be slow.
   if (frames < 2 * fps) return;
   const isBehind = one.taken < FULL * frames;
   if (isBehind !== one.isBehind) one.stream.onBehind(isBehind);
   Object.assign(one, { isBehind, taken: 0, waited: 0, atOnce: 0 });
 }
 
-/** Of all groups together; undefined when one of them is not there. */
+/** Sum over all groups; undefined when one of them is missing. */
 function timeOf(groups: readonly number[], times: ReadonlyMap<number, number>): number | undefined {
   const known = groups.map((group) => times.get(group)).filter((time) => time !== undefined);
   if (groups.length === 0 || known.length < groups.length) return undefined;

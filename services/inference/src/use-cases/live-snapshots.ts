@@ -12,37 +12,37 @@ import type { Signals } from '../signals.ts';
 export type SnapshotOutcome =
   { snapshot: JobSnapshot } | { refusal: 'job_not_running' | 'not_a_stream' | 'snapshots_off' | 'snapshot_not_yet' };
 
-/** Waits for frames that are asked for, by job: those who ask at the same time share one. */
+/** Waits for requested frames, by job: concurrent requests share one. */
 export type SnapshotWaits = Map<string, Promise<SnapshotOutcome>>;
 
 /** The newest frame of one live stream. */
 export interface LiveSnapshotHolder {
   put: (snapshot: LiveSnapshot) => void;
-  /** The attempt has ended: what it stored is removed. */
+  /** Ends the attempt: its stored frame is removed. */
   close: () => void;
 }
 
-/** Stores the newest frames of live streams of this worker while somebody asks for them. */
+/** Stores the newest frames of this worker's live streams while clients request them. */
 export interface LiveSnapshots {
   open: (job: Fence) => LiveSnapshotHolder;
-  /** The newest frame of a job is wanted for so long. */
+  /** Requests the newest frame of a job for the given time. */
   want: (job: Fence, forMs: number) => void;
-  /** Resolves when nothing is stored or removed any more. */
+  /** Resolves when all storing and removing has ended. */
   stop: () => Promise<void>;
 }
 
 export interface LiveSnapshotsOptions {
   db: Knex;
   signals: Pick<Signals, 'snapshots'>;
-  /** Makes a JPEG of pixels. */
+  /** Encodes pixels as a JPEG. */
   encode: (image: RgbImage) => Promise<Buffer>;
-  /** A stored frame is removed after so long without a newer one. */
+  /** A stored frame is removed after this time without a newer one. */
   removedAfterMs: number;
 }
 
 /**
- * Of each stream the newest frame is held; it is encoded and stored only while it is wanted, one at a time. A database
- * that is slow or unavailable costs snapshots and never holds up frames.
+ * Holds the newest frame of each stream; encodes and stores it only while it is requested, one at a time. A slow or
+ * unavailable database loses snapshots and never holds up frames.
  */
 export function createLiveSnapshots(options: LiveSnapshotsOptions): LiveSnapshots {
   const open = new Map<string, ReturnType<typeof createHolder>>();

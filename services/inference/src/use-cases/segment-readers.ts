@@ -6,23 +6,23 @@ import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import type { Deps } from './deps.ts';
 
-/** Whether everybody who stores frames reads segments of them. */
+/** Whether all members of the group that stores frames read segments. */
 export interface SegmentReaders {
   areReady: () => boolean;
   poller: Poller;
 }
 
-/** An answer counts until the next but one should have come. */
+/** An answer is valid until the next but one is due. */
 const ASK_MS = 2_000;
 const VALID_MS = 3 * ASK_MS;
-/** A question that nobody answers does not hold up the stop of a worker. */
+/** An unanswered query does not hold up the stop of a worker. */
 const STOP_MS = 1_000;
-/** Those who store frames. */
+/** The group that stores frames. */
 const [{ group: READERS }] = consumerGroups.results;
 
 /**
- * Asks the group that stores frames again and again, as replicas of a release that passes over segments may join it at
- * any time. Without an answer they are not written.
+ * Polls the group that stores frames, because replicas of a release that ignores segments may join it at any time.
+ * Without an answer no segments are written.
  */
 export function createSegmentReaders(
   kafka: KafkaClient,
@@ -44,7 +44,7 @@ export function createSegmentReaders(
       const isRead = await query.isReadByAll();
       answer = { areReady: isRead, validUntilMs: askedMs + VALID_MS };
     } finally {
-      // Without an answer the last one ends too.
+      // Without an answer the last one expires too.
       announce();
     }
     return 0;

@@ -25,7 +25,7 @@ export type SubmitJobOutcome =
 /** Outcome of a job, and the processor time spent on it, in milliseconds. */
 export type Submitted = SubmitJobOutcome & { processorMs?: number };
 
-/** Accepts a job, once per id. A refused job leaves nothing behind. */
+/** Accepts a job, once per id. A refused job is not stored. */
 export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Submitted> {
   if (!isJobId(input.job_id)) return { kind: 'rejected', reason: 'request_invalid' };
   const jobId = input.job_id.toLowerCase();
@@ -34,7 +34,7 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
   const served = deps.detectors.find(input.scene_code);
   if (!served) return { kind: 'rejected', reason: 'scene_unknown' };
   if (!deps.sandbox.canRun) return { kind: 'no_capacity', reason: 'sandbox_unavailable' };
-  // Before the look, which costs far more than this question.
+  // Before the probe, which costs far more than this query.
   if (await isFull(deps.db, input.source, deps.settings)) return NO_CAPACITY;
   const { refusal, processorMs } = await lookAtSource(deps, input.source);
   const outcome = refusal ?? (await insert(deps, sealed(deps.box, input, { jobId, served }), input));
@@ -44,7 +44,7 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
 
 const NO_CAPACITY = { kind: 'no_capacity', reason: 'no_capacity' } as const;
 
-/** Files have time, so they wait for a turn; a live stream is taken only where its frames can be computed. */
+/** Files are not urgent, so they queue; a live stream is accepted only where its frames can be computed. */
 async function isFull(
   db: Knex,
   { kind }: Pick<NewJob['source'], 'kind'>,
@@ -55,7 +55,7 @@ async function isFull(
 }
 
 function compare(box: SecretBox, known: JobRecord, input: NewJob): SubmitJobOutcome {
-  // Stopped before it was submitted: the stop stays in force.
+  // Stopped before it was submitted: the stop remains effective.
   const isSame = known.fingerprint === undefined || box.matches(known.fingerprint, contentOf(input), 'job');
   return isSame ? { kind: 'known', job: toJob(known) } : { kind: 'conflict', reason: 'job_conflict' };
 }
@@ -64,7 +64,7 @@ async function insert(deps: SubmitJobDeps, submitted: SubmittedJob, input: NewJo
   const { db, box, settings } = deps;
   const { jobId } = submitted;
   return inTransaction(db, async (tx): Promise<SubmitJobOutcome> => {
-    // One at a time; otherwise two submits could both see the last free place.
+    // One at a time; otherwise two submit requests could both see the last free slot.
     await lockCapacity(tx);
     if ((await isFull(tx, input.source, settings)) && (await findJobs(tx, [jobId])).length === 0) return NO_CAPACITY;
     const isNew = await insertJob(tx, submitted);
@@ -74,7 +74,7 @@ async function insert(deps: SubmitJobDeps, submitted: SubmittedJob, input: NewJo
   });
 }
 
-/** The job as it is stored: what is secret in it is encrypted. */
+/** The job in its stored form, with encrypted secrets. */
 function sealed(
   box: SecretBox,
   input: NewJob,

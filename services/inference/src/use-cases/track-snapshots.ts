@@ -17,15 +17,15 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 import type { PixelBox } from '../domain/snapshot-quality.ts';
 import type { Signals } from '../signals.ts';
 
-/** Stores images of the tracks of this worker's jobs and publishes where they are. */
+/** Stores images of the tracks of this worker's jobs and publishes their keys. */
 export interface TrackSnapshots {
   open: (job: Pick<JobRecord, 'jobId' | 'attempt' | 'source'>, more: OpenOptions) => SnapshotChoice;
-  /** Waits a short time for what is under way. */
+  /** Waits a short time for images in progress. */
   stop: () => Promise<void>;
 }
 
 interface OpenOptions {
-  /** Objects with a lower score are not shown. */
+  /** Objects with a lower score get no image. */
   threshold: number;
   /** Whether this worker still holds the job. */
   isHeld: () => boolean;
@@ -33,23 +33,23 @@ interface OpenOptions {
 
 export interface TrackSnapshotsOptions {
   store: Pick<ObjectStore, 'put'>;
-  /** What the keys of new objects begin with. */
+  /** Prefix of the keys of new objects. */
   ownPrefix: () => Promise<string>;
   producer: Pick<EventProducer, 'publishBatch'>;
   encode: (image: RgbImage, box: PixelBox) => Promise<Jpeg>;
   signals: Pick<Signals, 'trackSnapshots' | 'trackSnapshotFailed'>;
 }
 
-/** Images that are cut at once, and that wait for it: each keeps a whole frame in memory. */
+/** Limits of concurrent crops and of waiting ones: each retains a whole frame in memory. */
 const CUTS = { concurrency: 2, queue: 8 };
-/** Images that are stored at once, and that wait for it. */
+/** Limits of concurrent stores and of waiting ones. */
 const STORES = { concurrency: 4, queue: 60 };
 const LARGE_FRAMES = { stream: 2, object: 4 };
 const LAST_WORDS_MS = 2_000;
 
 /**
- * Best effort in bounded memory: a store, a broker or an encoder that is slow costs images and never holds up frames.
- * The object is stored before its event is published; a sweep removes one whose event is lost.
+ * Best effort in bounded memory: a slow store, broker or encoder loses images and never holds up frames. The object is
+ * stored before its event is published; a sweep removes an object whose event is lost.
  */
 export function createTrackSnapshots(options: TrackSnapshotsOptions): TrackSnapshots {
   const { encode, signals } = options;
@@ -63,7 +63,7 @@ export function createTrackSnapshots(options: TrackSnapshotsOptions): TrackSnaps
       return undefined;
     }
     const jpeg = untraced(() => cuts.run(() => encode(pixels, box)));
-    // It may be held for long before anybody waits for it.
+    // The promise may be held for long before it is awaited, and its rejection must not count as unhandled.
     jpeg.catch(() => undefined);
     return jpeg;
   };
@@ -83,7 +83,7 @@ export function createTrackSnapshots(options: TrackSnapshotsOptions): TrackSnaps
         cut,
         onUnused: () => signals.trackSnapshots('late'),
         take: (snapshot, jpeg) => {
-          // A worker that has lost its job is silent.
+          // A worker that has lost its job publishes nothing.
           if (isHeld()) run(async () => store(options, job, snapshot, await jpeg));
         },
       }),
@@ -102,7 +102,7 @@ async function store(
   { data: body, width, height }: Jpeg,
 ): Promise<void> {
   if (body.length > TRACK_SNAPSHOT_MAX_BYTES) return;
-  // A database that was set back may give the same numbers again.
+  // After a restore of the database the same numbers may be used again.
   const name = `${n}x${randomBytes(4).toString('hex')}`;
   const key = trackSnapshotKey(await ownPrefix(), { taskId: jobId, trackId }, name);
   if (key === undefined) return;

@@ -7,7 +7,7 @@ import { presentationTimes } from './videos.ts';
 const run = promisify(execFile);
 const CLUSTER = Buffer.from('1f43b675', 'hex');
 
-/** Writes what an input would hand to ffmpeg into a file: so many pictures, or all until the source ends. */
+/** Writes the data that ffmpeg would read from an input to a file: this many frames, or all until the source ends. */
 export async function capture(input: LiveReader, path: string, pictures: number): Promise<void> {
   input.play();
   const pieces: Buffer[] = [];
@@ -15,21 +15,21 @@ export async function capture(input: LiveReader, path: string, pictures: number)
   for await (const piece of input.video) {
     pieces.push(piece as Buffer);
     count += clustersIn(piece as Buffer);
-    // The last one may not be whole yet.
+    // The last one may be incomplete.
     if (count > pictures) break;
   }
   await input.close();
   await writeFile(path, Buffer.concat(pieces));
 }
 
-/** Clusters that begin in a piece; one that begins at its border is not counted. */
+/** Number of clusters that begin in a chunk; one whose id is split between two chunks is not counted. */
 function clustersIn(piece: Buffer): number {
   let count = 0;
   for (let at = piece.indexOf(CLUSTER); at >= 0; at = piece.indexOf(CLUSTER, at + 1)) count += 1;
   return count;
 }
 
-/** Every picture of a file as ffmpeg decodes it: what it shows and when. */
+/** Every frame of a file as decoded by ffmpeg: a digest of its pixels and its time. */
 export async function decoded(path: string): Promise<{ picture: string; timeMs: number }[]> {
   const times = await presentationTimes(path);
   const output = ['-map', '0:v', '-fps_mode', 'passthrough', '-pix_fmt', 'yuv420p', '-f', 'framemd5', '-'];

@@ -5,7 +5,7 @@ import type { RtspScript } from './scripted-rtsp.ts';
 const found = (at: Elsewhere, cseq: string, end: string) =>
   `RTSP/1.0 302 Found${end}CSeq: ${cseq}${end}Location: ${at.url}\r\n\r\n`;
 
-/** What a server says to lead a reader elsewhere, and the reason that ends the attempt. */
+/** Responses of a server that point a reader to another host, and the reason that ends the attempt. */
 export const leadingAnswers: [string, string, (at: Elsewhere) => RtspScript][] = [
   [
     'a redirect',
@@ -127,7 +127,7 @@ export const leadingAnswers: [string, string, (at: Elsewhere) => RtspScript][] =
   ],
 ];
 
-/** Places of an answer in which a host stands that nobody reads. */
+/** Fields of a response with a host that the reader ignores. */
 export const unreadHosts: [string, (at: Elsewhere) => RtspScript][] = [
   ['Content-Base', (at) => ({ DESCRIBE: (r) => rtspAnswer(r, '200 OK', [`Content-Base: ${at.url}/`], SDP) })],
   ['Content-Location', (at) => ({ DESCRIBE: (r) => rtspAnswer(r, '200 OK', [`Content-Location: ${at.url}`], SDP) })],
@@ -172,7 +172,7 @@ export const unreadHosts: [string, (at: Elsewhere) => RtspScript][] = [
   ['Location of a success', (at) => ({ PLAY: (r) => rtspAnswer(r, '200 OK', ['Session: 1', `Location: ${at.url}`]) })],
 ];
 
-/** What is said while the stream plays, and the reason that ends it. */
+/** Messages while the stream plays, and the reason that ends it. */
 export const whilePlaying: [string, string, (at: Elsewhere) => (cseq: string) => string][] = [
   [
     'a request to go elsewhere',
@@ -185,7 +185,7 @@ export const whilePlaying: [string, string, (at: Elsewhere) => (cseq: string) =>
   ['a packet that is no RTP', 'unreadable', () => () => '$\x00\x00\x04\x01\x02\x03\x04'],
 ];
 
-/** A server that is honest until the stream plays. */
+/** A server that behaves well until the stream plays. */
 export const playing = (more: (cseq: string) => string): RtspScript => ({
   PLAY: (request) => `${rtspAnswer(request, '200 OK', ['Session: 1'])}${more(request.cseq)}`,
 });

@@ -46,7 +46,7 @@ export function halves(left: string, right: string, { width, height }: { width: 
   ]);
 }
 
-/** A progressive JPEG whose last scan is repeated: small to send, and each scan is work for the whole picture. */
+/** A progressive JPEG whose last scan is repeated: few bytes, but each scan takes work for the whole image. */
 export async function manyScans(count: number, side: number): Promise<Buffer> {
   const noise = sharp({
     create: {
@@ -63,7 +63,7 @@ export async function manyScans(count: number, side: number): Promise<Buffer> {
   return Buffer.concat([picture.subarray(0, last), ...Array<Buffer>(count).fill(body), picture.subarray(-2)]);
 }
 
-/** Files that are no JPEG, PNG or WebP, though a library might open them. */
+/** Files that are no JPEG, PNG or WebP, although a library might open them. */
 export const strangers: Record<string, Buffer> = {
   svg: Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>',

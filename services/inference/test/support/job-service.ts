@@ -28,12 +28,12 @@ import { createSignals } from '../../src/signals.ts';
 import { createVideoJobs } from '../../src/video-jobs.ts';
 import { sandbox } from './sandbox.ts';
 
-/** A message of vision.frames.v1, as a receiver sees it. */
+/** A received message of vision.frames.v1. */
 export interface Received {
   type: string;
   key: string;
   partition: number;
-  /** How many frames the segment had that it came in. */
+  /** Number of frames of the segment that contained it. */
   ofSegment?: number;
   data: {
     job_id: string;
@@ -49,8 +49,8 @@ export interface Received {
 }
 
 /**
- * On a busy machine no lease ends and no connection is given up by itself: another attempt would count anew. A test of
- * such a limit names its own.
+ * On a busy machine no lease expires and no connection times out by itself: another attempt would change the counts. A
+ * test of such a limit sets its own.
  */
 const PATIENT = { JOB_LEASE_MS: '600000', SOURCE_OPEN_MS: '3600000', SOURCE_NO_FRAME_MS: '3600000' };
 
@@ -71,7 +71,7 @@ export async function jobWorld() {
       const type = message.headers?.['ce_type']?.toString() ?? '';
       const known = { key: message.key?.toString() ?? '', partition };
       const value = message.value ?? Buffer.alloc(0);
-      // A receiver takes a segment for as many frames.
+      // A receiver reads each frame of a segment as a message.
       if (type === segmentProduced.type) {
         const { frames } = decodeFrameSegment(value);
         received.push(
@@ -109,11 +109,11 @@ export async function jobWorld() {
     workDir,
     log,
     start: (env: Record<string, string> = {}) => startService(settings(env), log),
-    /** What jobs work with, and nobody who runs them. */
+    /** The dependencies of jobs without a worker. */
     jobDeps: (env: Record<string, string> = {}) => startJobDeps(settings(env), log),
-    /** The service as a process of its own, which can die. */
+    /** The service as a separate process, which can be killed. */
     spawn: (env: Record<string, string> = {}, folder?: string) => spawnService(settings(env), folder),
-    /** Messages of one job, in the order they came. */
+    /** Messages of one job, in the order of arrival. */
     messages: (jobId: string) => received.filter((message) => message.key === jobId),
     s3,
     upload: async (path: string) => {
@@ -151,7 +151,7 @@ async function startJobDeps(env: Record<string, string>, log: string[]) {
     logger,
     signals: createSignals(logger),
     detectors,
-    // Jobs decode no pictures; its processes are started when the first one comes.
+    // Jobs decode no images; its processes are started with the first image.
     imageDecoder: createImageDecoder({ sandbox, atOnce: 1, limits, onLost: () => undefined }),
     sandbox,
     requestGate: createGate({ concurrency: 1 }),
@@ -187,7 +187,7 @@ async function startService(env: Record<string, string>, log: string[]) {
   };
 }
 
-/** @param folder of the service, when it is another build than this one */
+/** @param folder of the service, for another build than this one */
 async function spawnService(env: Record<string, string>, folder?: string) {
   const port = await freePort();
   const entry = folder === undefined ? [testEntry, 'inference'] : ['src/main.ts'];
@@ -216,7 +216,7 @@ function clientFor(port: number) {
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
     const reply = { status: response.status, body: (await response.json()) as Job & { reason?: string; jobs?: Job[] } };
-    // Not enumerable: tests compare the rest as a whole.
+    // Not enumerable: tests compare all other properties with `toEqual`.
     return Object.defineProperty(reply, 'headers', { value: response.headers }) as typeof reply & { headers: Headers };
   };
   const read = async (jobId: string) => (await ask('GET', `/v1/jobs/${jobId}`)).body;

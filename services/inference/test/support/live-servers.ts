@@ -7,14 +7,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 
-/** A place inside that a hostile server wants to have reached. */
+/** An internal endpoint that a hostile server tries to make the service reach. */
 export interface Elsewhere {
   host: string;
   port: number;
   url: string;
 }
 
-/** A TCP server of the test's own making; counts who comes. */
+/** A TCP server of the test that counts its connections. */
 export async function tcpServer(onConnection: (socket: Socket) => void, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   const seen = { connections: 0 };
@@ -47,7 +47,7 @@ export async function rtmpServer(file: string, path: string) {
   const port = await freePort();
   const args = [...LOOP, '-i', file, '-c', 'copy', '-f', 'flv', '-listen', '1', `rtmp://127.0.0.1:${port}${path}`];
   const child = spawn('ffmpeg', args, { stdio: 'ignore' });
-  // Trying the port would use up the one connection it takes, so the system's table is asked.
+  // Connecting to the port would use up the only connection it accepts, so the system's table is read.
   await until(() => isListening(port));
   return { port, close: () => end(child) };
 }

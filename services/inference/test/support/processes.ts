@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** Open descriptors of this process, the one that lists them left out. */
+/** Open descriptors of this process, except the one that lists them. */
 export const descriptors = (): string[] => readdirSync('/proc/self/fd');
 
 interface Member {
@@ -11,7 +11,7 @@ interface Member {
   limits: string;
 }
 
-/** The processes of a process group that are not gone. */
+/** The running processes of a process group. */
 export function membersOf(group: number): Member[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -21,19 +21,19 @@ export function membersOf(group: number): Member[] {
 function memberOf(pid: number, group: number): Member[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program is in brackets and may hold anything.
+    // The name of the program is in brackets and may contain any character.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (Number(fields[2]) !== group || fields[0] === 'Z') return [];
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
     const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
     return [{ pid, command, niceness: Number(fields[16]), rssBytes: Number(fields[21]) * 4096, limits }];
   } catch {
-    // It ended while it was looked at.
+    // It ended while its entry was read.
     return [];
   }
 }
 
-/** Command lines of the processes that this process has started, and of those that they have. */
+/** Command lines of all descendants of this process. */
 export function descendants(): string[] {
   const found = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -54,7 +54,7 @@ function familyOf(pid: number): { pid: number; parent: number; command: string }
       { pid, parent: Number(parent), command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') },
     ];
   } catch {
-    // It ended while it was looked at.
+    // It ended while its entry was read.
     return [];
   }
 }

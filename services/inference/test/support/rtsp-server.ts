@@ -11,18 +11,18 @@ import { tcpServer } from './live-servers.ts';
 export interface RtspServerOptions {
   /** The one path that exists. */
   path: string;
-  /** Asked for by Digest. */
+  /** Required by Digest authentication. */
   user?: { name: string; password: string };
-  /** Where DESCRIBE is redirected to. */
+  /** Target to which DESCRIBE is redirected. */
   redirectTo?: string;
-  /** Where the server asks a playing client to go, by a REDIRECT request. */
+  /** Target of a REDIRECT request that the server sends to a playing client. */
   redirectLater?: string;
 }
 
 const NONCE = 'f1d2d2f924e986ac86fdf7b36c94bcdf';
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
-/** An RTSP 1.0 server for clients over TCP: ffmpeg makes the RTP packets of the file, for ever and in real time. */
+/** An RTSP 1.0 server for clients over TCP: ffmpeg sends the file as RTP packets, in a loop and in real time. */
 export async function rtspServer(file: string, options: RtspServerOptions) {
   const rtp = await startRtp(file);
   const requests: { method: string; uri: string }[] = [];
@@ -99,10 +99,10 @@ function isAllowed(header: string, method: string, user: { name: string; passwor
   );
 }
 
-/** RTP of the file on a loopback port, handed to every viewer as interleaved channel 0. */
+/** RTP of the file on a loopback port, passed to every viewer as interleaved channel 0. */
 async function startRtp(file: string) {
   const viewers = new Set<Socket>();
-  // What comes while this process is held up must not be lost: a viewer over TCP gets every packet of a camera.
+  // Packets that arrive while this process is busy must not be lost: a viewer over TCP gets every packet of a camera.
   const udp = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 });
   udp.bind(0, '127.0.0.1');
   await once(udp, 'listening');
@@ -131,7 +131,7 @@ async function startRtp(file: string) {
     viewers.forEach((viewer) => viewer.write(Buffer.concat([head, packet])));
   });
   await once(udp, 'message');
-  // ffmpeg writes the description first, but it comes on another way than the packets.
+  // ffmpeg writes the description first, but over another channel than the packets.
   await until(() => sdp.endsWith('\n\n'));
   return {
     viewers,

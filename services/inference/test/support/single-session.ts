@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { tcpServer } from './live-servers.ts';
 
-/** A camera that serves one viewer at a time: whoever comes while another is there is turned away. */
+/** A camera that serves one viewer at a time and refuses others meanwhile. */
 export async function singleSession(source: string) {
   const { hostname, port, pathname } = new URL(source);
   let viewers = 0;

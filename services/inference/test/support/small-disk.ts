@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own in memory, which can be filled to its last byte. */
+/** A separate in-memory file system, which can be filled to its last byte. */
 export interface SmallDisk {
   directory: string;
-  /** Uses up what is left. */
+  /** Uses up the free space. */
   fill: () => void;
-  /** Gives back what `fill` has used up. */
+  /** Frees the space that `fill` has used up. */
   clear: () => void;
   remove: () => void;
 }
 
-/** Why this process may not mount a file system; undefined when it may. */
+/** Reason why this process may not mount a file system; undefined when it may. */
 export const noMount = ((): string | undefined => {
   try {
     const disk = smallDisk(1);

@@ -11,23 +11,23 @@ export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
 /** Bytes of one index (`moov`): 24 hours at 60 frames a second need less. */
 const MAX_INDEX_BYTES = 96 * 1024 * 1024;
-/** Bytes of the index of a fragment, of user data and the like. */
+/** Bytes of the index of a fragment, of user data and similar boxes. */
 const MAX_PART_BYTES = 16 * 1024 * 1024;
-/** Boxes beside each other in the file: a fragmented one has two for each fragment, and a second or so in each. */
+/** Top-level boxes: a fragmented file has two for each fragment, and a fragment holds about a second. */
 const MAX_BOXES = 200_000;
-/** Boxes within others; those of all fragments together. */
+/** Nested boxes, in all fragments together. */
 const MAX_INNER_BOXES = 1_500_000;
 /** Small boxes stand close together: one read serves the headers of all of them. */
 const WINDOW_BYTES = 4096;
 
-/** What is read besides headers; the rest of the file is pictures, or means nothing to ffmpeg. */
+/** Boxes that are read entirely; all others hold coded frames or are ignored by ffmpeg. */
 const READ_WHOLE = new Set(['moov', 'moof', 'meta', 'udta', 'sidx']);
 
 /**
- * Validates the structure of an MP4 or MOV file before a decoder sees it. Boxes that ffmpeg interprets pass at the
- * places where they belong and hold what they declare; others pass when they are known. There are no more tracks, edits
- * and boxes than a video needs. Rotations other than quarter turns are refused, because each frame would be turned
- * pixel by pixel.
+ * Validates the structure of an MP4 or MOV file before a decoder sees it. Boxes that ffmpeg interprets must be in their
+ * proper parents and hold what they declare; other boxes must be registered. Tracks, edits and boxes are limited to
+ * what a video needs. Rotations other than quarter turns are refused, because ffmpeg would rotate each frame pixel by
+ * pixel.
  * @returns its tracks
  * @throws Mp4RefusedError
  */
@@ -40,7 +40,7 @@ export async function validateMp4(read: ReadAt, fileBytes: number): Promise<Mp4T
     if (boxes > MAX_BOXES) throw new Mp4RefusedError('more boxes than a video needs');
     const head = await readNear(at, HEADER_BYTES);
     const box = readHeader(head, fileBytes - at);
-    // Zeros up to the end: what recorders leave that reserve space before they write.
+    // Zeros up to the end: space that a recorder reserved and did not use.
     if (!box || box.type === '\0\0\0\0') break;
     walk.allow('file', box.type);
     refuseHiddenIndex(box.type, head);
@@ -55,7 +55,7 @@ export async function validateMp4(read: ReadAt, fileBytes: number): Promise<Mp4T
   return tracksOf(walk.movie);
 }
 
-/** Where ffmpeg finds no index, it takes `free` for one that begins like an index. */
+/** When ffmpeg finds no index, it uses a `free` box that begins like one. */
 function refuseHiddenIndex(type: string, head: Buffer): void {
   const inner = head.toString('latin1', 12, 16);
   if (type !== 'moov' && (inner === 'mvhd' || inner === 'cmov')) {
@@ -90,7 +90,7 @@ function createWalk() {
     }
     return rule === 'interpreted';
   };
-  /** The places lie within each other, none in itself, so this ends. */
+  /** The grammar allows no box inside a box of its own type, so the recursion ends. */
   const into = (type: string, data: Buffer): void => {
     readBox(movie, type, data);
     if (!isPlace(type)) return;
@@ -104,7 +104,7 @@ function createWalk() {
   return { movie, allow, into };
 }
 
-/** ffmpeg looks for the handler of `meta` at every fourth byte, and reads its boxes from there. */
+/** ffmpeg searches for the handler of `meta` at every fourth byte, and reads its boxes from there. */
 function contentOf(type: string, data: Buffer): Buffer {
   if (type !== 'meta') return data;
   for (let at = 0; at + 8 < data.length; at += 4) {

@@ -3,7 +3,7 @@ import { MAX_SETS, MAX_SETS_OF_A_KIND } from '../video/nal-units.ts';
 
 export interface CodecConfiguration {
   sets: Buffer[];
-  /** Bytes of the length before each unit of a picture. */
+  /** Bytes of the length before each unit of a frame. */
   lengthBytes: number;
 }
 
@@ -46,7 +46,7 @@ function createReader(bytes: Buffer) {
     return bytes.subarray(at - length, at);
   };
   const number = () => take(2).readUInt16BE();
-  /** A count costs its sender two bytes, so it is checked before any unit is made. */
+  /** A count takes its sender only two bytes, so it is checked before any unit is allocated. */
   const units = (count: number): Buffer[] => {
     announced += count;
     if (count > MAX_SETS_OF_A_KIND || announced > MAX_SETS) throw new SourceError('unreadable');

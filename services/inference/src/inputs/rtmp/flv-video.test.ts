@@ -10,7 +10,7 @@ const tag = (head: number[], ...unit: number[]) => Buffer.from([...head, 0, 0, 0
 const key = tag([0x17, 1, 0, 0, 0], 0x65, 1, 2);
 const delta = tag([0x27, 1, 0, 0, 80], 0x41, 3);
 
-/** Times of the pictures that came out, relative to the first. */
+/** Times of the output frames, relative to the first. */
 function times(out: Buffer[]): number[] {
   const clusters = out.filter((piece) => piece.toString('hex', 0, 4) === '1f43b675');
   const all = clusters.map((piece) => Number(piece.readBigUInt64BE(21)));
@@ -28,13 +28,13 @@ test('frames carry the time of their message and their offset', () => {
   expect(times(out.flat())).toEqual([0, 120, 40]);
 });
 
-test('times go on across the wrap', () => {
+test('times continue when the timestamps wrap', () => {
   const take = createFlvVideo();
   take(0xffffffff - 100, configuration);
   expect(times([take(0xffffffff, key), take(39, tag([0x27, 1, 0, 0, 0], 0x41))].flat())).toEqual([0, 40]);
 });
 
-test('frames before a description, ends, commands and metadata are passed over', () => {
+test('frames before a description, ends, commands and metadata are skipped', () => {
   const take = createFlvVideo();
   expect(take(0, key)).toEqual([]);
   expect(take(0, Buffer.from([0x57, 0]))).toEqual([]);
@@ -102,7 +102,7 @@ test.each([
     description(...repeated, ...Array.from({ length: 32 }, () => setsOf(34, 65_535, Buffer.of(0x44, 1, 15)))),
   ],
   ['32 sets of H.264', Buffer.from(`170000000001010101ffff${'000167'.repeat(31)}00`, 'hex')],
-])('%s: the description is refused before its units are made', (_name, body) => {
+])('%s: the description is refused before its units are allocated', (_name, body) => {
   expect(piecesMade(() => expect(() => createFlvVideo()(0, body)).toThrow('unreadable'))).toBeLessThan(500);
 });
 

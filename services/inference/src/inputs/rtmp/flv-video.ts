@@ -21,11 +21,11 @@ interface VideoTag {
 }
 
 /**
- * Turns the video messages of RTMP (FLV tag bodies; enhanced RTMP too) into the stream that ffmpeg reads.
+ * Converts the video messages of RTMP (FLV tag bodies; enhanced RTMP too) to the stream that ffmpeg reads.
  *
- * @param onUnits hears of the units in each message
- * @returns takes a message's time and body and gives what became complete. It throws SourceError `codec_unsupported`
- * for other codecs, `format_changed` when the codec changes, `unreadable` for what is no video.
+ * @param onUnits receives the number of units in each message
+ * @returns a function from a message's time and body to the completed output. It throws SourceError `codec_unsupported`
+ * for other codecs, `format_changed` when the codec changes, `unreadable` for a body that is no video.
  */
 export function createFlvVideo(
   onUnits: (count: number) => void = () => undefined,
@@ -45,7 +45,7 @@ export function createFlvVideo(
       opened.packer.learn(sets);
       return [];
     }
-    // Joined before the stream described itself.
+    // We joined before the codec's description arrived.
     if (!opened) return [];
     const units = divide(data, opened.lengthBytes);
     onUnits(units.length);
@@ -60,7 +60,7 @@ function readTag(body: Buffer): VideoTag | undefined {
   return (first & 0x80) === 0 ? readLegacyTag(body, frameType) : readEnhancedTag(body, frameType);
 }
 
-/** Adobe, "Video File Format Specification 10.1", E.4.3; 12 is what some servers use for H.265 in the same form. */
+/** Adobe, "Video File Format Specification 10.1", E.4.3; some servers use 12 for H.265 in the same format. */
 function readLegacyTag(body: Buffer, frameType: number): VideoTag {
   const codec = CODECS[(body[0] ?? 0) & 0x0f];
   if (codec === undefined) throw new SourceError('codec_unsupported');
@@ -70,7 +70,7 @@ function readLegacyTag(body: Buffer, frameType: number): VideoTag {
   return { codec, kind, isKey: frameType === KEY_FRAME, offsetMs, data: body.subarray(5) };
 }
 
-/** Veovera, "Enhanced RTMP v1": 0 configuration, 1 picture with an offset, 3 picture without one. */
+/** Veovera, "Enhanced RTMP v1": 0 configuration, 1 frame with an offset, 3 frame without one. */
 function readEnhancedTag(body: Buffer, frameType: number): VideoTag {
   const packetType = (body[0] ?? 0) & 0x0f;
   const codec = FOUR_CC[body.toString('latin1', 1, 5)];
@@ -88,7 +88,7 @@ function offsetOf(body: Buffer, at: number): number {
   return Math.abs(offset) > LONGEST_OFFSET_MS ? 0 : offset;
 }
 
-/** The units of a picture, each after its length. */
+/** Splits a frame into its units, each after its length. */
 function divide(bytes: Buffer, lengthBytes: number): Buffer[] {
   const units: Buffer[] = [];
   let lengths = 0;

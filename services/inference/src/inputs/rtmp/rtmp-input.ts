@@ -6,10 +6,10 @@ import { createRtmpConnection } from './rtmp-connection.ts';
 import { answerRefusal } from './rtmp-credentials.ts';
 import { RtmpRefusal, packedVideo, playStream } from './rtmp-session.ts';
 
-// One that names the scheme, one that gives the salt, one with the answer.
+// Authentication takes three: the refusals of the first two name the scheme and the salt.
 const MAX_TRIES = 3;
 
-/** Opens an rtmp stream: the protocol is spoken here, and ffmpeg gets the pictures alone. @throws SourceError */
+/** Opens an rtmp stream: the protocol is handled here, and ffmpeg receives only the frames. @throws SourceError */
 export async function openRtmp(options: OpenOptions): Promise<LiveInput> {
   const credentials = credentialsOf(options.url);
   const { app, stream } = divideAddress(options.url.pathAndQuery);
@@ -43,9 +43,8 @@ async function openOnce(options: OpenOptions, place: Parameters<typeof playStrea
 }
 
 /**
- * The application and the stream that a path names, as players divide it: of three or more segments the first two
- * are the application, of two the first one; the query belongs to the stream. A colon in the second segment begins
- * the stream (`mp4:…`).
+ * Splits a path into application and stream as players do: the application is the first two of three or more segments,
+ * or the first of two; the query belongs to the stream. A colon in the second segment starts the stream (`mp4:…`).
  */
 export function divideAddress(pathAndQuery: string): { app: string; stream: string } {
   const [path = '', ...query] = pathAndQuery.slice(1).split('?');
@@ -57,7 +56,7 @@ export function divideAddress(pathAndQuery: string): { app: string; stream: stri
   return { app: segments.slice(0, appSegments).join('/'), stream: `${playName(name)}${rest}` };
 }
 
-/** Servers of recordings know files by their kind before the name. */
+/** Servers of recordings expect the file type before the name. */
 function playName(name: string): string {
   if (!name.includes(':') && /\.(f4v|mp4)$/.test(name)) return `mp4:${name}`;
   return name.replace(/\.flv$/, '');

@@ -6,15 +6,15 @@ import { createFlvVideo } from './flv-video.ts';
 import type { RtmpConnection, RtmpEvent } from './rtmp-connection.ts';
 import { reasonOfRefusal } from './rtmp-refusal.ts';
 
-/** What is asked of a server. */
+/** The server and the stream to request. */
 export interface RtmpPlace {
-  /** `host:port` as it stands in the address. */
+  /** `host:port` as written in the address. */
   authority: string;
   app: string;
   stream: string;
 }
 
-/** A refusal of `connect`, with what the server says about it. */
+/** A refusal of `connect`, with the server's description. */
 export class RtmpRefusal extends SourceError {
   readonly description: string;
 
@@ -32,7 +32,7 @@ const LIVE_ONLY = -1000;
 const ENDED = new Set(['NetStream.Play.Stop', 'NetStream.Play.UnpublishNotify', 'NetStream.Play.Complete']);
 
 /**
- * Connects to an application and asks for a stream (Adobe, "RTMP specification 1.0", 7.2).
+ * Connects to an application and requests a stream (Adobe, "RTMP specification 1.0", 7.2).
  *
  * @throws SourceError; RtmpRefusal when the application refuses
  */
@@ -80,7 +80,7 @@ function connectObject(app: string, tcUrl: string): AmfObject {
   ]);
 }
 
-/** The values of the answer to a call. Pictures do not come before the stream is asked for. */
+/** The values of the response to a call. No frames arrive before the stream is requested. */
 async function resultOf(connection: RtmpConnection, transaction: number): Promise<AmfValue[]> {
   for (;;) {
     const { value: event } = await connection.events.next();

@@ -1,10 +1,10 @@
-/** Puts the payloads of one picture together. */
+/** Assembles the payloads of one frame. */
 export interface Depacketizer {
   /**
-   * @returns false when the payload does not continue what came before it
-   * @throws SourceError `codec_unsupported` for forms that are not read here
+   * @returns false when the payload does not continue the previous one
+   * @throws SourceError `codec_unsupported` for formats that are not supported here
    */
   add: (payload: Buffer) => boolean;
-  /** The parts of the picture, undefined when it is not whole. The next payload begins a new picture. */
+  /** The parts of the frame, undefined when it is incomplete. The next payload begins a new frame. */
   take: () => Buffer[] | undefined;
 }

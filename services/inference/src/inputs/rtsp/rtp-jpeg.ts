@@ -7,11 +7,11 @@ const TABLE_BYTES = 64;
 const END_OF_IMAGE = Buffer.from([0xff, 0xd9]);
 
 /**
- * JPEG pictures out of RTP payloads (RFC 2435): packets carry the compressed data alone, so the headers are made here
- * from a few fields. Own code: no kept package was found that does this without sockets of its own.
+ * JPEG frames from RTP payloads (RFC 2435): packets carry only the compressed data, so the headers are built here from
+ * a few fields. Own code: no maintained package was found that does this without sockets of its own.
  */
 export function createJpegDepacketizer(): Depacketizer {
-  // Tables may be sent once and be named by number afterwards.
+  // Tables may be sent once and be referenced by number afterwards.
   const known = new Map<number, Buffer[]>();
   let shape: JpegShape | undefined;
   let scans: Buffer[] = [];
@@ -55,13 +55,12 @@ interface Fields {
   rest: Buffer;
 }
 
-/** The fixed fields (3.1) and the restart header (3.1.7); undefined when they are cut off or mean nothing. */
+/** The fixed fields (3.1) and the restart header (3.1.7); undefined when they are truncated or invalid. */
 function readFields(payload: Buffer): Fields | undefined {
   const [specific = 0, , , , type = 0, q = 0, width = 0, height = 0] = payload;
   const hasRestarts = type >= 64;
   if (payload.length <= (hasRestarts ? 12 : 8)) return undefined;
-  // Fields of interlaced pictures, types of other vendors, and pictures wider than the 2040 pixels that the
-  // field can tell.
+  // Interlaced frames, types of other vendors, and frames larger than the 2040 pixels that the fields can express.
   if (specific !== 0 || (type & ~0x41) !== 0 || width === 0 || height === 0) throw new SourceError('codec_unsupported');
   if (q === 0 || (q > 99 && q < 128)) return undefined;
   return {
@@ -76,8 +75,7 @@ function readFields(payload: Buffer): Fields | undefined {
 }
 
 /**
- * Quantisation tables in front of the first scan data (3.1.8): none, when earlier ones are meant, or one or two
- * of 8 bits.
+ * Quantisation tables before the first scan data (3.1.8): none when earlier ones apply, or one or two of 8 bits.
  */
 function readTables(rest: Buffer): { tables: Buffer[]; scan: Buffer } | undefined {
   if (rest.length < 4) return undefined;
@@ -91,13 +89,11 @@ function readTables(rest: Buffer): { tables: Buffer[]; scan: Buffer } | undefine
   return { tables, scan: rest.subarray(4 + length) };
 }
 
-/**
- * Where the scan ends: at the first marker that does not belong into one. So no second header comes in with the data.
- */
+/** Length of the scan: it ends at the first marker that does not belong in one, so the data cannot add a header. */
 function scanLength(scan: Buffer): number {
   for (let at = 1; at < scan.length; at += 1) {
     const byte = scan[at] ?? 0;
-    // One pass over plain bytes: a sender may make all of them look like markers.
+    // One pass over the bytes: a sender may make all of them look like markers.
     if (scan[at - 1] === 0xff && byte !== 0 && byte !== 0xff && (byte < 0xd0 || byte > 0xd7)) return at - 1;
   }
   return scan.at(-1) === 0xff ? scan.length - 1 : scan.length;

@@ -1,14 +1,14 @@
 /** One RTP packet (RFC 3550, 5.1). */
 export interface RtpPacket {
   payloadType: number;
-  /** For video: the last packet of a picture. */
+  /** For video: the last packet of a frame. */
   isMarked: boolean;
   sequence: number;
   timestamp: number;
   payload: Buffer;
 }
 
-/** @returns undefined for what is no whole packet of version 2 */
+/** @returns undefined for bytes that are no complete packet of version 2 */
 export function readRtp(bytes: Buffer): RtpPacket | undefined {
   const [first = 0, second = 0] = bytes;
   if (bytes.length < 12 || first >> 6 !== 2) return undefined;

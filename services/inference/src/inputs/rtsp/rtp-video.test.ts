@@ -37,7 +37,7 @@ const picture = (sequence: number, unit: number, timestamp = sequence * 3600) =>
 const IDR = 0x65;
 const SLICE = 0x41;
 
-/** The content of every picture that came out, without the header. */
+/** The content of every output frame, without the header. */
 function contents(out: Buffer[]): string[] {
   return out.filter((piece) => piece.toString('hex', 0, 4) === '1f43b675').map((piece) => piece.toString('hex'));
 }
@@ -60,7 +60,7 @@ test('fragments make one unit, aggregations several, and frames end by mark or b
   expect(pictures[2]).toContain('00000003410808');
 });
 
-test('extensions, sources and padding are taken off; packets of padding and other types are passed over', () => {
+test('extensions, sources and padding are removed; packets of padding and other types are skipped', () => {
   const take = createRtpVideo(h264);
   const extension = Buffer.from([0, 0, 0, 1, 0xbe, 0xde, 0, 1, 1, 2, 3, 4]);
   const padded = Buffer.concat([extension, Buffer.from([IDR, 1, 2, 0, 0, 3])]);
@@ -74,7 +74,7 @@ test('extensions, sources and padding are taken off; packets of padding and othe
   expect(contents(out)[0]).toMatch(/00000003650102$/);
 });
 
-test('a lost packet takes its frame and all that build on it; repeated ones change nothing', () => {
+test('a lost packet drops its frame and all that depend on it; repeated packets change nothing', () => {
   const take = createRtpVideo(h264);
   const kept = [picture(1, IDR), picture(2, SLICE), picture(2, SLICE), picture(4, SLICE), picture(5, SLICE)].flatMap(
     take,
@@ -83,7 +83,7 @@ test('a lost packet takes its frame and all that build on it; repeated ones chan
   expect(contents([picture(6, IDR), picture(7, SLICE)].flatMap(take))).toHaveLength(2);
 });
 
-test('a frame with a hole inside is left out, also when its end came', () => {
+test('a frame with a gap is dropped, also when its last packet arrived', () => {
   const take = createRtpVideo(h264);
   const out = [
     rtp({ sequence: 1, payload: Buffer.from([0x7c, 0x85, 1]) }),
@@ -129,7 +129,7 @@ test.each([
     (n: number) => Buffer.concat([Buffer.from([0x7c, n === 0 ? 0x85 : 5]), Buffer.alloc(60_000)]),
   ],
   ['tiny packets of one picture', () => Buffer.from([SLICE, 1])],
-])('%s is given up after 8 MiB', (_name, payload) => {
+])('%s is rejected after 8 MiB', (_name, payload) => {
   const take = createRtpVideo(h264);
   const send = () => {
     for (let n = 0; n < 200_000; n += 1) take(rtp({ sequence: n, payload: payload(n) }));
@@ -151,7 +151,7 @@ test('H.265 fragments get their header of two bytes back, and layers and times o
   expect(contents(out)[0]).toMatch(/000000052601010203$/);
 });
 
-test('an aggregation of more units than a frame has is left out, and no more of them are made', () => {
+test('an aggregation of more units than a frame may have is dropped without allocating more of them', () => {
   const take = createRtpVideo(h264);
   const units = Buffer.alloc(3 * 20_000, Buffer.from([0, 1, SLICE]));
   const packet = rtp({ sequence: 1, payload: Buffer.concat([Buffer.of(0x78), units]), isMarked: true });

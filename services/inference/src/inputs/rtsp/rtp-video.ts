@@ -8,17 +8,17 @@ import { readRtp } from './rtp-packet.ts';
 import type { RtpPacket } from './rtp-packet.ts';
 import type { VideoDescription } from './sdp.ts';
 
-// What a packet takes in memory beside its payload: many tiny ones must not take more than few large ones.
+// Memory of a packet beyond its payload: many tiny packets must not take more than few large ones.
 const PACKET_COSTS = 100;
 
 /**
- * Turns the RTP packets of one track into the stream that ffmpeg reads. A picture is over with its marked
- * packet or with the first packet of another time; one that lost a packet is left out, and so is what cannot be
- * decoded without it.
+ * Converts the RTP packets of one track to the stream that ffmpeg reads. A frame ends with its marked packet or before
+ * the first packet of another time. A frame that lost a packet is dropped, and so are frames that cannot be decoded
+ * without it.
  *
- * @param onUnits hears of units that came several in a packet
- * @returns takes one packet and gives what became complete. It throws SourceError `unreadable` for what is no RTP or
- * larger than any picture, and `codec_unsupported` for forms that are not read here.
+ * @param onUnits receives the number of units of packets with several units
+ * @returns a function from a packet to the completed output. It throws SourceError `unreadable` for bytes that are no
+ * RTP or larger than any frame, and `codec_unsupported` for formats that are not supported here.
  */
 export function createRtpVideo(
   description: VideoDescription,
@@ -47,7 +47,7 @@ export function createRtpVideo(
     picture.size += payload.length + PACKET_COSTS;
     if (picture.size > MAX_PICTURE_BYTES) throw new SourceError('unreadable');
     picture.isDamaged ||= isAfterGap;
-    // Nothing is collected for a picture that is thrown away.
+    // Payloads of a dropped frame are not collected.
     picture.isDamaged ||= !depacketizer.add(payload);
     return isMarked ? finish() : [];
   };
@@ -65,7 +65,7 @@ export function createRtpVideo(
       packer.interrupt();
       if (picture) picture.isDamaged = true;
     }
-    // A packet of padding alone keeps a connection alive.
+    // A packet that holds only padding is a keep-alive.
     if (payload.length === 0) return [];
     const before = picture && picture.timestamp !== timestamp ? finish() : [];
     return [...before, ...add(packet, isAfterGap)];

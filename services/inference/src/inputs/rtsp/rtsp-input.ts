@@ -14,8 +14,8 @@ import type { RtspSession } from './rtsp-session.ts';
 const LEAVE_MS = 500;
 
 /**
- * Opens an rtsp stream: the session is held here, over one connection, and ffmpeg gets the pictures
- * alone. @throws SourceError
+ * Opens an rtsp stream: the session is held here, over one connection, and ffmpeg receives only the frames.
+ * @throws SourceError
  */
 export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
   const { url, openTimeoutMs, budget, signal } = options;
@@ -45,7 +45,7 @@ async function* packed(connection: RtspConnection, session: RtspSession, budget:
   }
 }
 
-/** A server that reads no more gets no goodbye. */
+/** A failed write closes the connection: a server that no longer reads gets no TEARDOWN. */
 function attempt(socket: Socket, send: () => void): void {
   try {
     send();

@@ -6,12 +6,12 @@ import type { RtspMessage } from '@vision/streams/rtsp-message';
 import { readDescription } from './sdp.ts';
 import type { VideoDescription } from './sdp.ts';
 
-/** A stream that plays. */
+/** A playing stream. */
 export interface RtspSession {
   description: VideoDescription;
   /** The interleaved channels of the track and of its control packets. */
   channels: { video: number; control: number };
-  /** How often the server wants to hear that somebody is there. */
+  /** Interval of keep-alive requests that the server expects. */
   keepAliveMs: number;
   keepAlive: () => void;
   /** Tells the server that the client leaves. */
@@ -22,8 +22,8 @@ const DEFAULT_TIMEOUT_S = 60;
 const TRANSPORT = 'RTP/AVP/TCP;unicast;interleaved=0-1';
 
 /**
- * Asks for the first video track over the connection itself (RFC 2326, interleaved). Every address in a request is
- * built from `authority` and a path: hosts in Content-Base, control attributes, Transport and RTP-Info are not read.
+ * Requests the first video track over the connection itself (RFC 2326, interleaved). Every address in a request is
+ * built from `authority` and a path: hosts in Content-Base, control attributes, Transport and RTP-Info are ignored.
  *
  * @throws SourceError
  */
@@ -32,7 +32,7 @@ export async function startSession(
   { authority, pathAndQuery }: { authority: string; pathAndQuery: string },
 ): Promise<RtspSession> {
   const at = (path: string) => `rtsp://${authority}${path}`;
-  // Servers that do not know OPTIONS say so with an error, which is no fault of the stream.
+  // Servers without OPTIONS answer with an error, which is no fault of the stream.
   const options = await connection.request('OPTIONS', at(pathAndQuery));
   const described = needed(await connection.request('DESCRIBE', at(pathAndQuery), [['Accept', 'application/sdp']]));
   const base = headerOf(described, 'content-base') ?? headerOf(described, 'content-location') ?? '';
@@ -55,7 +55,7 @@ export async function startSession(
   };
 }
 
-/** @throws SourceError with the reason of an answer that is no success */
+/** @throws SourceError with the reason of an unsuccessful response */
 function needed(answer: RtspMessage): RtspMessage {
   const status = statusOf(answer) ?? 0;
   const reason = reasonOfStatus(status);
@@ -78,7 +78,7 @@ function pathOfControl(root: string, control: string | undefined): string {
   return `${root.replace(/\/$/, '')}/${control.replace(/^\//, '')}`;
 }
 
-/** What PLAY is said to: the whole stream, which many descriptions name `*` or not at all. */
+/** The target of PLAY: the whole stream, which many descriptions name `*` or not at all. */
 function pathOfStream(root: string, control: string | undefined): string {
   return (control === undefined ? undefined : pathOf(control)) ?? root;
 }

@@ -1,20 +1,20 @@
 export interface MatroskaTrack {
   codec: 'V_MPEG4/ISO/AVC' | 'V_MPEGH/ISO/HEVC' | 'V_MJPEG';
-  /** What a decoder needs before the first picture: avcC or hvcC; motion JPEG needs nothing. */
+  /** Decoder configuration, needed before the first frame: avcC or hvcC; none for motion JPEG. */
   codecPrivate?: Buffer;
 }
 
 export interface MatroskaFrame {
   timeMs: number;
-  /** Stands for itself: decoding may begin here. */
+  /** A key frame: decoding may begin here. */
   isKey: boolean;
   data: Buffer;
 }
 
 /**
  * The beginning of a live Matroska stream (RFC 9559) with one video track: no length, no index, times in milliseconds.
- * ffmpeg reads this container from a pipe with the presentation times intact for H.264, H.265 and motion JPEG. Picture
- * sizes stand in the codec's own data; the 1×1 here fills fields that the format requires.
+ * ffmpeg reads this container from a pipe with the presentation times intact for H.264, H.265 and motion JPEG. The
+ * codec's own data has the frame size; the 1×1 here fills fields that the format requires.
  */
 export function matroskaHeader({ codec, codecPrivate }: MatroskaTrack): Buffer {
   const ebml = element('1a45dfa3', element('4282', Buffer.from('matroska')), number('4287', 4), number('4285', 2));
@@ -32,9 +32,7 @@ export function matroskaHeader({ codec, codecPrivate }: MatroskaTrack): Buffer {
   return Buffer.concat([ebml, UNKNOWN_SIZE_SEGMENT, info, element('1654ae6b', track)]);
 }
 
-/**
- * One picture as a cluster of its own, so that it is complete, and can be decoded, as soon as its last byte is there.
- */
+/** One frame as a cluster of its own, so that it can be decoded as soon as its last byte has arrived. */
 export function matroskaFrame({ timeMs, isKey, data }: MatroskaFrame): Buffer {
   const trackAndTime = Buffer.from([0x81, 0, 0, isKey ? 0x80 : 0]);
   return element('1f43b675', number('e7', timeMs), element('a3', trackAndTime, data));

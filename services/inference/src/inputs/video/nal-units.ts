@@ -2,17 +2,17 @@ import { SourceError } from '@vision/streams/source-error';
 
 export type NalCodec = 'h264' | 'h265';
 
-/** What the readers need to know of one kind of NAL units. */
+/** Rules for the NAL units of one codec. */
 export interface NalRules {
-  /** 0 in the order in which decoders want parameter sets; undefined for every other unit. */
+  /** Index of a parameter set in the order that decoders expect, from 0; undefined for every other unit. */
   parameterSet: (unit: Buffer) => number | undefined;
-  /** Whether it carries a piece of a picture. */
+  /** Whether it carries a part of a frame. */
   isSlice: (unit: Buffer) => boolean;
-  /** Whether a decoder may begin at the picture that this unit belongs to. */
+  /** Whether a decoder may begin at the frame of this unit. */
   isEntry: (unit: Buffer) => boolean;
-  /** Units that are handed on beside slices and parameter sets: messages that tell where decoding may begin. */
+  /** Units that are passed on beside slices and parameter sets: messages that mark where decoding may begin. */
   isMessage: (unit: Buffer) => boolean;
-  /** The record that comes before the first picture; undefined when a set is missing or too short to be one. */
+  /** The record that precedes the first frame; undefined when a set is missing or too short. */
   configuration: (sets: readonly (readonly Buffer[])[]) => Buffer | undefined;
 }
 
@@ -47,10 +47,10 @@ const MAX_PARAMETER_SET = 4096;
 export const MAX_SETS_OF_A_KIND = 16;
 /** Most units that a description of a stream may hold. */
 export const MAX_SETS = 64;
-/** Most units in one picture: no encoder cuts a picture into more. */
+/** Maximum number of units in one frame: no encoder splits a frame into more. */
 export const MAX_UNITS = 4096;
 
-/** @throws SourceError `unreadable` for a set that no encoder makes: it would be kept and sent again and again. */
+/** @throws SourceError `unreadable` for a set that no encoder produces: it would be stored and sent repeatedly. */
 export function checkParameterSet(unit: Buffer): Buffer {
   if (unit.length > MAX_PARAMETER_SET) throw new SourceError('unreadable');
   return unit;
@@ -70,7 +70,7 @@ function indexOrUndefined(types: readonly number[], type: number): number | unde
 }
 
 /**
- * SEI whose first message is a recovery point (type 6): encoders that refresh a picture bit by bit never send a type 5.
+ * SEI whose first message is a recovery point (type 6): encoders with gradual intra refresh never send a type 5.
  */
 function isRecoveryPoint(unit: Buffer): boolean {
   return h264Type(unit) === 6 && unit[1] === 6;
@@ -86,8 +86,8 @@ function avcConfiguration([sps = [], pps = []]: readonly (readonly Buffer[])[]):
 }
 
 /**
- * HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, 8.3.3.1). Decoders take everything from the sets themselves; of the
- * fields before them profile and level are copied, the others are those of 4:2:0 with 8 bits.
+ * HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, 8.3.3.1). Decoders read everything from the sets themselves; of the
+ * fields before the sets, profile and level are copied, the others are those of 4:2:0 with 8 bits.
  */
 function hevcConfiguration([vps = [], sps = [], pps = []]: readonly (readonly Buffer[])[]): Buffer | undefined {
   const profile = withoutEmulation(sps[0] ?? Buffer.of()).subarray(3, 15);

@@ -1,13 +1,13 @@
 const WRAP = 2 ** 32;
-/** A step of more than this is no pause but a clock that was set anew. */
+/** A longer step is no pause but a clock that was reset. */
 const LONGEST_STEP_MS = 10_000;
 const STEP_OF_A_NEW_CLOCK_MS = 40;
-/** Room below the first time, for pictures that are shown before the first one sent. */
+/** Room before the first time, for frames that are presented before the first one sent. */
 const START_MS = 10_000;
 
 /**
- * Milliseconds from 32-bit timestamps that wrap around (RTP, RTMP). They begin at 10 s; where the source's clock jumps,
- * they go on a picture's time later, so they are never negative.
+ * Milliseconds from 32-bit timestamps that wrap around (RTP, RTMP). They begin at 10 s; when the source's clock jumps,
+ * they continue after one frame interval, so they are never negative.
  */
 export function createTimeline(ticksPerSecond: number): (timestamp: number) => number {
   let last: number | undefined;
@@ -24,7 +24,7 @@ export function createTimeline(ticksPerSecond: number): (timestamp: number) => n
   };
 }
 
-/** The shorter way around from one timestamp to the other. */
+/** The difference of two timestamps modulo 2³², by the shorter way around. */
 function signedDifference(to: number, from: number): number {
   const difference = (to - from + WRAP) % WRAP;
   return difference < WRAP / 2 ? difference : difference - WRAP;

@@ -4,39 +4,39 @@ import type { MatroskaFrame } from './matroska.ts';
 import { MAX_SETS_OF_A_KIND, MAX_UNITS, NAL_RULES, checkParameterSet } from './nal-units.ts';
 import type { NalCodec } from './nal-units.ts';
 
-/** Largest picture that is handed on, in bytes of its code. */
+/** Largest frame that is passed on, in encoded bytes. */
 export const MAX_PICTURE_BYTES = 8 << 20;
 /**
- * Bytes of all parameter sets together; those of cameras are some hundred. One small change hands all of them on again,
- * so this bounds what a sender makes out of a few bytes.
+ * Bytes of all parameter sets together; cameras send some hundred. One small change sends all of them again, so this
+ * bounds the amplification of a few bytes.
  */
 const MAX_SETS_BYTES = 8192;
 
-/** Makes the stream that ffmpeg reads, from what was taken out of a stranger's protocol. */
+/** Builds the stream that ffmpeg reads from the payload of an untrusted protocol. */
 export interface VideoPacker {
   /**
-   * One picture: NAL units without start codes and lengths, or one JPEG. Empty while the stream cannot be decoded yet.
-   * @param isEntry the source said that decoding may begin here; often the units tell it too
-   * @throws SourceError `unreadable` for what no encoder makes
+   * Packs one frame: NAL units without start codes and lengths, or one JPEG. Empty while the stream cannot be decoded.
+   * @param isEntry whether the source marks a key frame; often the units show it too
+   * @throws SourceError `unreadable` for units that no encoder produces
    */
   pack: (timeMs: number, units: readonly Buffer[], isEntry?: boolean) => Buffer[];
-  /** Something was lost: nothing is handed on until a picture that can be decoded without it. */
+  /** Data was lost: no output until the next frame that can be decoded without it. */
   interrupt: () => void;
 }
 
 export interface NalPacker extends VideoPacker {
-  /** Parameter sets that the source told beside its pictures. */
+  /** Adds parameter sets that the source sent outside its frames. */
   learn: (units: readonly Buffer[]) => void;
 }
 
-/** Packs pictures of H.264 or H.265. Sets among their units replace those that were learnt. */
+/** Packs frames of H.264 or H.265. Parameter sets among their units replace those of `learn`. */
 export function createNalPacker(codec: NalCodec): NalPacker {
   const rules = NAL_RULES[codec];
   let sets: Buffer[][] = groupSets(codec, []);
   let hasHeader = false;
   let isWaiting = true;
-  // Sets that the next entry has to carry, and whether they came as units of the stream, which makes the next
-  // picture an entry.
+  // Whether the next entry must carry the sets, and whether they arrived as units of the stream, which makes the next
+  // frame an entry.
   let isOwing = false;
   let isAnnounced = false;
 
@@ -80,7 +80,7 @@ export function createNalPacker(codec: NalCodec): NalPacker {
   };
 }
 
-/** Packs whole JPEG pictures, each of which stands for itself. */
+/** Packs complete JPEG frames, each of which is a key frame. */
 export function createJpegPacker(): VideoPacker {
   let hasHeader = false;
   return {
@@ -105,7 +105,7 @@ function groupSets(codec: NalCodec, units: readonly Buffer[]): Buffer[][] {
     const group = groups[NAL_RULES[codec].parameterSet(unit) ?? -1];
     if (group === undefined || group.some((known) => known.equals(unit))) continue;
     if (group.length >= MAX_SETS_OF_A_KIND) throw new SourceError('unreadable');
-    // Sets are kept for long, so they must not hold the memory that they came in.
+    // Sets are stored for long, so they must not retain the larger buffer that they arrived in.
     group.push(Buffer.from(checkParameterSet(unit)));
   }
   return groups;

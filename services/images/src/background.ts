@@ -24,8 +24,8 @@ export interface BackgroundParts {
 }
 
 /**
- * Builds everything that works without being asked: relay, recovery, the sweep, retention and audits. Every replica may
- * run them at the same time; one of them sweeps for all.
+ * Builds the background jobs: relay, recovery, sweep, retention and audits. Every replica may run them at the same
+ * time; the sweep runs on one replica for all.
  */
 export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
   const leaseWatch = createLeaseWatch({
@@ -77,5 +77,5 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
   };
 }
 
-/** One run does all there is to do, so the poller need not run again at once. */
+/** One run handles all pending rows, so the poller need not run again at once. */
 const waitForNextInterval = () => 0;

@@ -10,7 +10,7 @@ import type { Deps } from './use-cases/deps.ts';
 
 export type Clients = Pick<Deps, 'quota' | 'inference' | 'store' | 'spool'>;
 
-/** Builds what speaks to everything outside of the service but its database and Kafka. */
+/** Builds the clients of everything outside of the service except its database and Kafka. */
 export function createClients(config: Config, logger: Logger): Clients {
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = config;
   const signer = createTokenSigner({ issuer: 'images', key, publicKeys });

@@ -7,7 +7,7 @@ test('a client that repeats a call whose process died gets its result: the wait 
     wait: constants.KEY_WAIT_MS,
   };
   expect(defaults.lease).toBeLessThan(defaults.wait - 1_000);
-  // Renewed every third of it, so a process that is busy for a while keeps it.
+  // The lease is renewed every third of its time, so a process that is busy for a while keeps it.
   expect(defaults.lease).toBeGreaterThanOrEqual(9_000);
 });
 

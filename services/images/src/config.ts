@@ -51,7 +51,10 @@ export const configSchema = z.object({
   BODY_TOTAL_MS: millis(600_000).describe('Maximum duration of an upload'),
 });
 
-/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+/**
+ * Constants that operators do not change, and the settings, in one configuration. Fast test suites replace some of
+ * them.
+ */
 export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
@@ -91,7 +94,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   return config;
 }
 
-/** Longest time of each phase of a stop. */
+/** Maximum time of each phase of a stop. */
 export const stopTimesOf = (settings: StopSettings) =>
   stopTimes(settings, {
     http: settings.SHUTDOWN_GRACE_MS,

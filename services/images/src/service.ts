@@ -37,13 +37,13 @@ import { PICTURES } from './use-cases/sweep-orphan-pictures.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 
 export interface ImagesService extends RunningService {
-  /** Known after `start`, as the other port. */
+  /** Known after `start`, like the other port. */
   readonly port: number;
   readonly healthPort: number;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-/** No caller waits for the events of calls: they make the history and, after crashes, the charge. */
+/** No caller waits for the events of calls: they fill the history and, after crashes, settle the charge. */
 const GATHER_MS = 200;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
@@ -102,7 +102,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     stopPhases: stopPhases(stopTimesOf(config), {
       drain: health.drain,
       http: server.stop,
-      // Calls whose client has left are finished too.
+      // Calls whose client has disconnected are completed too.
       calls: deps.callGate.idle,
       background: background.stop,
       health: health.stop,

@@ -5,7 +5,7 @@ import { metrics } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
-/** Business events: one function each, counter and log line together. */
+/** Business events: one function each, with counter and log line. */
 export function createSignals(logger: Logger) {
   const calls = createCounter(metrics.calls);
   const images = createCounter(metrics.images);
@@ -71,7 +71,7 @@ interface PictureSlots {
   spoolBytes: () => number;
 }
 
-/** Shows how full this process is: calls, and bytes of their pictures. */
+/** Exports the load of this process: calls, and bytes of their images. */
 function placesWatched({ calls, most, spoolBytes }: PictureSlots): void {
   observe(metrics.places, (tell) => {
     tell(calls(), { state: 'used' });

@@ -20,7 +20,7 @@ export interface StatusParts extends Pick<Deps, 'db' | 'store' | 'inference'> {
   logger: Logger;
 }
 
-/** Builds what tells operators how this process stands. */
+/** Builds the status of this process for operators. */
 export function createStatus(
   config: Config,
   { db, kafka, relay, store, inference, logger, loops }: StatusParts,

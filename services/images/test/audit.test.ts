@@ -19,7 +19,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test('units that no image call holds are shown until they are refunded; those of a call at work are not', async () => {
+test('reports units that no image call holds until they are refunded, and no units of a call in progress', async () => {
   const images = await startReplica(world, { QUOTA_URL: quota.url, AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '3000' });
   const taskId = randomUUID();
   const [lost, working] = [`${randomUUID()}/1`, `${taskId}/1`];

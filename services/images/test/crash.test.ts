@@ -12,7 +12,7 @@ import { spooled } from './support/raw-client.ts';
 import { createWorld, startReplica } from './support/start-images.ts';
 import type { Detections, RunningImages, World } from './support/start-images.ts';
 
-/** What happens to a call that dies at a step: `rolled back` starts afresh under its key, `kept` is replayed. */
+/** Fate of a call that dies at a step: `rolled back` starts anew under its key, `kept` is replayed. */
 const creating: Record<string, 'rolled back' | 'kept'> = {
   'images.key_claimed': 'rolled back',
   'images.units_reserved': 'rolled back',
@@ -38,8 +38,8 @@ afterEach(async () => {
 });
 
 /**
- * The claims of the doomed run out at once, and it must not take its own call for a dead one; those of its successor
- * must last on a busy machine.
+ * The claims of the doomed process expire at once, and it must not recover its own call; claims of its successor must
+ * last on a busy machine.
  */
 const doomedEnv = { LEASE_MS: '400', RECOVERY_INTERVAL_MS: '3600000' };
 const nextEnv = { LEASE_MS: '20000', RECOVERY_INTERVAL_MS: '100' };
@@ -54,7 +54,7 @@ const oneBad = () => {
   world.inference.answer = (name) => (name === 'bad' ? { status: 422, body: { reason: 'no' } } : detected());
 };
 
-test('every step of the sources has a case here', async () => {
+test('every crash point of the sources has a case here', async () => {
   const folder = join(import.meta.dirname, '../src');
   const found: string[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
@@ -89,7 +89,7 @@ test.each(Object.entries(creating))(
   },
 );
 
-test.each(undoing)('a process killed at %s while it rolls back a call: another one finishes that', async (CRASH_AT) => {
+test.each(undoing)('a process killed at %s during a rollback: another process completes it', async (CRASH_AT) => {
   const key = randomUUID();
   const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT, S3_ENDPOINT: 'http://127.0.0.1:9' });
   await expect(doomed.post(parts(), { key })).rejects.toThrow();
@@ -101,12 +101,12 @@ test.each(undoing)('a process killed at %s while it rolls back a call: another o
   await expectWhole(body, { settledByEvent: false });
 });
 
-test.each(expiring)('a process killed at %s: the next run removes what is left', async (CRASH_AT) => {
+test.each(expiring)('a process killed at %s: the next run removes the rest', async (CRASH_AT) => {
   const writer = await startNext();
   const { body } = await writer.detect(parts());
   await writer.stop();
   replicas.length = 0;
-  // The first look for what has expired comes with the start.
+  // The first retention run comes at the start.
   const doomed = await startChild({ ...world.env, ...doomedEnv, CLOCK_OFFSET: '91 days', CRASH_AT });
   expect(await doomed.ended).toBe('SIGKILL');
   await startNext({ CLOCK_OFFSET: '91 days' });
@@ -116,7 +116,7 @@ test.each(expiring)('a process killed at %s: the next run removes what is left',
 });
 
 test.each(deleting)(
-  'a process killed at %s while it deletes a call: the next one removes what is left',
+  'a process killed at %s while it deletes a call: the next request removes the remaining data',
   async (CRASH_AT) => {
     const writer = await startNext();
     const key = randomUUID();
@@ -134,7 +134,7 @@ test.each(deleting)(
   },
 );
 
-test('a call that a dead process held by a clock that was ahead is rolled back when it is right again', async () => {
+test('rolls back a dead call whose lease was set by a fast clock, once the clock is right', async () => {
   const key = randomUUID();
   const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT: 'images.units_reserved' });
   await expect(doomed.post(parts(), { key })).rejects.toThrow();
@@ -146,7 +146,7 @@ test('a call that a dead process held by a clock that was ahead is rolled back w
   await until(async () => (await db('idempotency_keys').where({ key })).length === 0);
 });
 
-/** One record, its pictures and no others, the units of what succeeded and of nothing else. */
+/** One record with exactly its images; only its successful images are charged. */
 async function expectWhole(body: Detections, { settledByEvent }: { settledByEvent: boolean }): Promise<void> {
   const { database, s3, quota } = world;
   const succeeded = body.results.filter((entry) => entry.status === 'succeeded').length;
@@ -167,7 +167,7 @@ async function expectWhole(body: Detections, { settledByEvent }: { settledByEven
   expect(told.map(({ payload }) => payload.images_succeeded)).toEqual([succeeded]);
 }
 
-test('calls that died are rolled back side by side: one whose refund waits holds up no other', async () => {
+test('rolls back dead calls concurrently: a slow refund delays no other call', async () => {
   const before = new Set(world.quota.reservations.keys());
   for (let call = 0; call < 2; call += 1) {
     const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT: 'images.units_reserved' });
@@ -187,12 +187,12 @@ test('calls that died are rolled back side by side: one whose refund waits holds
     }
     return 'none';
   };
-  // One round of the recovery is to find both: the lease of the second ran out later than that of the first.
+  // Both calls must be found in one round of the recovery, so both leases must have expired.
   const { db } = world.database;
   const held = db('idempotency_keys').whereIn('reservation_id', dead);
   await until(async () => (await held.clone().where('lease_until', '<=', db.fn.now())).length === 2);
   await startNext();
   await until(() => open() === 0);
-  // None was given up before the other was asked for.
+  // The first refund did not time out before the second was requested.
   expect(await givenUp()).toBe(givenUpBefore);
 });

@@ -17,7 +17,7 @@ afterEach(() => {
   images.quota.fault = () => 'none';
 });
 
-test('a service that may ask about calls may not ask for anything in the name of a caller', async () => {
+test('a service that may read calls cannot act in the name of a caller', async () => {
   expect((await images.get(`/internal/v1/image-calls/${randomUUID()}`)).status).toBe(404);
   const headers = { authorization: `Bearer ${await testToken('tasks', 'images', { subject: 'subject-a' })}` };
   for (const path of ['/v1/vision/image-detections', '/internal/v1/retention/run']) {
@@ -51,7 +51,7 @@ test('images are detected, stored and answered in upload order', async () => {
   expect(images.quota.reservations.get(`${body.task_id}/1`)).toMatchObject({ units: 2, charged: 2 });
 });
 
-test('without a scene the default is used, and its lower bound is what the backend is asked for', async () => {
+test('without a scene the default scene is used, with its lower bound in the request to the backend', async () => {
   let asked: URL | undefined;
   images.inference.answer = (_name, url) => {
     asked = url;

@@ -28,7 +28,7 @@ afterEach(async () => {
 const start = async (over: Record<string, string> = {}) => (images = await startImages(over, kafka));
 const ten = () => files(...Array.from({ length: 10 }, (_, index) => picture(`p${index}`)));
 
-/** Nothing stored, nothing charged, key free. Pictures that a refusal does not wait for are removed behind it. */
+/** No image stored, no unit charged, key free. Images whose removal a refusal does not await are removed later. */
 async function expectUndone({ database, s3, quota }: Pick<TestImages, 'database' | 's3' | 'quota'>): Promise<void> {
   expect(await database.db('idempotency_keys')).toEqual([]);
   expect(await database.db('image_calls')).toEqual([]);
@@ -36,7 +36,7 @@ async function expectUndone({ database, s3, quota }: Pick<TestImages, 'database'
   await until(() => quota.used() === 0);
 }
 
-test('without the store calls are refused and rolled back, the keys are free, and the backend is not blamed', async () => {
+test('without the store, calls are refused and rolled back, their keys are free, and the breaker stays closed', async () => {
   const it = await start({ S3_ENDPOINT: `http://127.0.0.1:${await closedPort()}` });
   it.inference.answer = () => 'hang';
   for (let turn = 0; turn < 3; turn += 1) {
@@ -46,7 +46,7 @@ test('without the store calls are refused and rolled back, the keys are free, an
   await expectUndone(it);
 });
 
-test('images that the store refuses fail alone and are not charged', async () => {
+test('images that the store refuses fail individually and are not charged', async () => {
   const world = await createWorld(kafka);
   const proxy = await startS3Proxy(world.s3.endpoint, (method, path) =>
     method === 'PUT' && /\/[13]$/.test(path) ? 'refuse' : 'pass',
@@ -66,7 +66,7 @@ test('images that the store refuses fail alone and are not charged', async () =>
   await world.close();
 });
 
-test('a store that hangs is waited for once: the images that have not begun fail with the others', async () => {
+test('a store that hangs is awaited once: images that have not begun fail with the others', async () => {
   const world = await createWorld(kafka);
   const puts: string[] = [];
   const proxy = await startS3Proxy(world.s3.endpoint, (method, path) => {
@@ -83,13 +83,13 @@ test('a store that hangs is waited for once: the images that have not begun fail
   await world.close();
 });
 
-test('a refusal does not wait for a store that hangs when images are to be removed', async () => {
+test('a refusal does not wait for a hanging store to remove images', async () => {
   const world = await createWorld(kafka);
   const proxy = await startS3Proxy(world.s3.endpoint, (method) => (method === 'PUT' ? 'refuse' : 'hang'));
   const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, S3_IDLE_MS: '60000' });
   const began = Date.now();
   expect((await replica.detect(ten())).status).toBe(503);
-  // Two seconds as it is; half a minute with the removal.
+  // About two seconds; half a minute if it waited for the removal.
   expect(Date.now() - began).toBeLessThan(20_000);
   await expectUndone(world);
   await proxy.close();
@@ -97,7 +97,7 @@ test('a refusal does not wait for a store that hangs when images are to be remov
   await world.close();
 });
 
-test('without quota a call is refused and nothing is kept; an event reports the rollback', async () => {
+test('without quota a call is refused and stores no data; an event reports the rollback', async () => {
   const it = await start();
   it.quota.fault = (what) => (what === 'usage' ? 'none' : 'refuse');
   const { status, body } = await it.detect(ten());
@@ -107,7 +107,7 @@ test('without quota a call is refused and nothing is kept; an event reports the 
   expect(event?.payload).toMatchObject({ status: 'refunded', images_succeeded: 0 });
 });
 
-test('what quota finds wrong with a reservation is a fault between our services, not one of the caller', async () => {
+test('a reservation that quota rejects as invalid is an internal fault, not a fault of the caller', async () => {
   const it = await start();
   it.quota.fault = (what) => (what === 'reserve' ? 'reject' : 'none');
   const { status, body } = await it.detect(ten());
@@ -119,7 +119,7 @@ test('what quota finds wrong with a reservation is a fault between our services,
   await expectUndone(it);
 });
 
-test('a lost answer to reserve is asked for again and charged once', async () => {
+test('a reservation whose answer is lost is retried and charged once', async () => {
   const it = await start();
   let lost = 0;
   it.quota.fault = (what) => (what === 'reserve' && lost++ === 0 ? 'lose' : 'none');
@@ -127,7 +127,7 @@ test('a lost answer to reserve is asked for again and charged once', async () =>
   expect(it.quota.used()).toBe(10);
 });
 
-test('a settlement that cannot be told now does not spoil the call', async () => {
+test('a failed settlement request does not fail the call', async () => {
   const it = await start();
   it.inference.answer = (name) => (name === 'p3' ? { status: 422, body: { reason: 'no' } } : detected());
   it.quota.fault = (what) => (what === 'settlement' ? 'refuse' : 'none');
@@ -136,7 +136,7 @@ test('a settlement that cannot be told now does not spoil the call', async () =>
   expect(event?.payload).toMatchObject({ status: 'succeeded', images_total: 10, images_succeeded: 9 });
 });
 
-test('with the backend away every image fails alone, then the breaker refuses calls until it is back', async () => {
+test('with the backend unavailable every image fails individually, then the breaker refuses calls until it returns', async () => {
   const it = await start({ BREAKER_RESET_MS: '12000' });
   it.inference.answer = () => 'drop';
   const first = await it.detect(ten());
@@ -152,7 +152,7 @@ test('with the backend away every image fails alone, then the breaker refuses ca
   await until(async () => (await it.detect(files(picture('later')), { key })).status === 201);
 });
 
-test('while the breaker is half-open one image tries, and the others of its call follow when it is decided', async () => {
+test('a half-open breaker tries one image; the others of its call wait for the outcome', async () => {
   const it = await start({ BREAKER_RESET_MS: '300' });
   it.inference.answer = () => 'drop';
   await it.detect(ten());
@@ -164,7 +164,7 @@ test('while the breaker is half-open one image tries, and the others of its call
   expect(first.body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(Array(10).fill('succeeded'));
 });
 
-test('while the image of another call tries, a call that was let in before is refused entirely', async () => {
+test('while a half-open breaker tries an image of another call, an admitted call is refused entirely', async () => {
   const it = await start({ BREAKER_RESET_MS: '300' });
   it.inference.answer = () => 'drop';
   await it.detect(ten());
@@ -174,14 +174,14 @@ test('while the image of another call tries, a call that was let in before is re
     return 'none';
   };
   const [slowKey, body] = [randomUUID(), multipart(ten())];
-  // Quota is asked for a subject that nothing is known of.
+  // Quota is queried for a subject whose remaining units are unknown.
   const caller = { subject: 'slow' };
   const openSlow = async () => {
     const before = admitted;
     const req = openPost(it.url, { token: await it.tokenOf(caller), key: slowKey });
     const answer = answerOf(req);
     req.write(body.subarray(0, 1_000));
-    // eslint-disable-next-line no-restricted-syntax -- `until` gives up by itself, the answer is used later
+    // eslint-disable-next-line no-restricted-syntax -- `until` times out by itself, the answer is used later
     const refused = await Promise.race([answer.then(() => true), until(() => admitted > before).then(() => false)]);
     return refused ? undefined : { req, answer };
   };
@@ -199,7 +199,7 @@ test('while the image of another call tries, a call that was let in before is re
   expect(refused).toEqual({ status: 503, reason: 'breaker_open' });
   expect((await trying).status).toBe(201);
   expect(it.inference.seen).toHaveLength(tries);
-  // The first call kept its ten pictures; of the refused one nothing is stored.
+  // The first call kept its ten images; no image of the refused call is stored.
   await until(async () => (await it.s3.objects()).length === 11);
   await until(() => it.quota.used() === 1);
   expect((await it.detect(ten(), { key: slowKey, caller })).status).toBe(201);
@@ -217,22 +217,22 @@ test('images of a call during which the breaker opens fail as the backend does',
 
 test.each([
   ['is not configured', ''],
-  ['has a name that nobody knows', 'http://inference.invalid'],
-])('a backend that %s is a part that is not wired up', async (_what, INFERENCE_URL) => {
+  ['has an unknown host name', 'http://inference.invalid'],
+])('a backend that %s counts as not configured', async (_what, INFERENCE_URL) => {
   const it = await start({ INFERENCE_URL });
   const { status, body } = await it.detect(files(picture()));
   expect({ status, code: body.code }).toEqual({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
   await expectUndone(it);
 });
 
-test('a backend that hangs is given up after its deadline', async () => {
+test('a request to a hanging backend ends at its deadline', async () => {
   const it = await start({ DETECT_TIMEOUT_MS: '6000' });
   it.inference.answer = (name) => (name === 'p0' ? 'hang' : detected());
   const { body } = await it.detect(files(picture('p0'), picture('p1')));
   expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(['OP-TASK-UPSTREAM-DOWN', 'succeeded']);
 });
 
-test('a backend that hangs is waited for once: the images that have not begun fail with the others', async () => {
+test('a backend that hangs is awaited once: images that have not begun fail with the others', async () => {
   const it = await start({ DETECT_TIMEOUT_MS: '6000' });
   it.inference.answer = () => 'hang';
   const { status, body } = await it.detect(ten());
@@ -242,7 +242,7 @@ test('a backend that hangs is waited for once: the images that have not begun fa
   await until(() => it.quota.used() === 0);
 });
 
-test('images whose turn does not come in the time of their call fail and are not charged', async () => {
+test('images that get no slot in the time of their call fail and are not charged', async () => {
   const it = await start({ IMAGES_AT_ONCE: '2', DETECT_TIMEOUT_MS: '60000', CALL_TIMEOUT_MS: '70000' });
   const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
   it.inference.answer = async () => {
@@ -260,7 +260,7 @@ test('images whose turn does not come in the time of their call fail and are not
   expect(it.quota.used()).toBe(1);
 });
 
-test('the work on an image that is under way ends with the time of its call', async () => {
+test('the work on an image in progress ends with the time of its call', async () => {
   const world = await createWorld(kafka);
   const proxy = await startS3Proxy(world.s3.endpoint, (method) => (method === 'PUT' ? 'hang' : 'pass'));
   const times = { S3_IDLE_MS: '60000', DETECT_TIMEOUT_MS: '500', CALL_TIMEOUT_MS: '1500' };
@@ -269,7 +269,7 @@ test('the work on an image that is under way ends with the time of its call', as
   expect(status).toBe(201);
   expect(body.results.map((entry) => entry.error_code)).toEqual(Array(2).fill('OP-TASK-UPSTREAM-DOWN'));
   expect(world.quota.used()).toBe(0);
-  // The removal that hangs with the store ends with its connection.
+  // The removal from the hanging store ends with its connection.
   await proxy.close();
   await replica.stop();
   await world.close();
@@ -284,7 +284,7 @@ test('maintenance refuses new calls before their body is read', async () => {
   req.destroy();
 });
 
-test('more images than are left of the day are refused with what is known about the day', async () => {
+test('refuses more images than the daily quota has left, with details of the quota', async () => {
   const it = await start();
   const caller = { limits: { ...defaultLimits, images_per_day: 12 } };
   const key = randomUUID();
@@ -301,7 +301,7 @@ test('more images than are left of the day are refused with what is known about 
   expect(it.quota.used()).toBe(12);
 });
 
-test('a call that units of another one could cover is not sent to the next day while that one runs', async () => {
+test('suggests a retry soon while a refund of a running call could cover the refused one', async () => {
   const it = await start();
   const caller = { limits: { ...defaultLimits, images_per_day: 12 } };
   const { promise: detection, resolve: detect } = Promise.withResolvers<void>();
@@ -318,7 +318,7 @@ test('a call that units of another one could cover is not sent to the next day w
   expect(Number((await it.post(ten(), { caller })).headers.get('retry-after'))).toBeGreaterThan(1000);
 });
 
-test('with nothing left of the day a call is refused before its body is read', async () => {
+test('with the daily quota used up, a call is refused before its body is read', async () => {
   const it = await start();
   it.quota.usedElsewhere = 1000;
   const req = openPost(it.url, { token: await it.tokenOf(), key: randomUUID() });
@@ -327,7 +327,7 @@ test('with nothing left of the day a call is refused before its body is read', a
   req.destroy();
 });
 
-test('forty calls of ten at once charge exactly the hundred images that the day allows', async () => {
+test('forty concurrent calls of ten images charge exactly the daily limit of a hundred', async () => {
   const it = await start();
   const caller = { limits: { ...defaultLimits, images_per_day: 100 } };
   const answers = await Promise.all(Array.from({ length: 40 }, () => it.detect(ten(), { caller })));

@@ -22,7 +22,7 @@ const remove = async (...taskIds: string[]) => {
 const keys = (key: string) => images.database.db('idempotency_keys').where({ key });
 const retention = (replica: RunningImages) => replica.call('POST', '/internal/v1/retention/run');
 
-test('a deleted call goes with its images, and a repeat of its request is refused and charges nothing', async () => {
+test('deletes a call with its images; a repeat of its request is refused without a charge', async () => {
   const [key, parts] = [randomUUID(), files(picture('one'), picture('two'))];
   const { body } = await images.detect(parts, { key, query: '?client_ref=order-7' });
   const other = (await images.detect(files(picture('other')))).body;
@@ -39,13 +39,13 @@ test('a deleted call goes with its images, and a repeat of its request is refuse
   const again = await images.detect(parts, { key, query: '?client_ref=order-7' });
   expect([again.status, again.body.details]).toMatchObject([404, { reason: 'task_not_found' }]);
   expect(images.quota.reservations.size).toBe(charged);
-  // Repeats and ids of no call are confirmed alike; other calls stay.
+  // Repeats and unknown ids are confirmed alike; other calls stay.
   const unknown = uuidv7();
   expect(await remove(body.task_id, unknown)).toEqual([200, [body.task_id, unknown]]);
   expect((await images.call('GET', `/v1/vision/image-detections/${other.task_id}`)).status).toBe(200);
 });
 
-test('the key of a deleted call is free when the call would have expired', async () => {
+test('the key of a deleted call is free from the time at which the call would have expired', async () => {
   const [key, parts] = [randomUUID(), files(picture('old'))];
   const { body } = await images.detect(parts, { key });
   await remove(body.task_id);
@@ -56,7 +56,7 @@ test('the key of a deleted call is free when the call would have expired', async
   await later.stop();
 });
 
-test('a restored database removes no image of an expired or a deleted call, until an operator goes on with it', async () => {
+test('a restored database removes no image of an expired or a deleted call until an operator approves it', async () => {
   const { db } = images.database;
   await retention(images);
   const [expired, deleted] = [
@@ -78,7 +78,7 @@ test('a restored database removes no image of an expired or a deleted call, unti
   expect([await picturesOf(expired), await picturesOf(deleted)]).toEqual([[], []]);
 });
 
-test('in a restored database the images of a call that was in progress stay: it may have finished since', async () => {
+test('a restored database keeps the images of a call in progress: it may have finished since', async () => {
   const { db } = images.database;
   await retention(images);
   const { task_id: id } = (await images.detect(files(picture('in progress')))).body;

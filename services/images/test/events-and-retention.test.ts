@@ -25,7 +25,7 @@ import type { TestImages } from './support/start-images.ts';
 
 const logger = createLogger('test', 'silent');
 let images: TestImages;
-/** Of the consumer of this test: the service itself consumes nothing. */
+/** Kafka client of this test; the service itself consumes no events. */
 let positions: TestDatabase;
 beforeAll(async () => {
   positions = await createTestDatabase([positionsMigration, positionEpochsMigration]);
@@ -75,7 +75,7 @@ test('a finished call is published once, in full, under its task id', async () =
   await consumer.stop(5_000);
 });
 
-test('the name that a caller gave a call is returned with it, and is part of what its key stands for', async () => {
+test('returns the `client_ref` of a call, and compares it under the idempotency key', async () => {
   const key = randomUUID();
   const parts = files(picture('named'));
   const { body } = await images.detect(parts, { key, query: '?client_ref=order-7' });
@@ -103,7 +103,7 @@ test('the name that a caller gave a call is returned with it, and is part of wha
   }
 });
 
-test('an event without an announcement is published soon', async () => {
+test('publishes an event without a wake-up soon', async () => {
   const { body } = await images.detect(files(picture('untold')));
   const published = () => images.database.db('outbox').where({ key: body.task_id }).whereNotNull('published_at');
   await until(async () => (await published()).length === 1);
@@ -111,7 +111,7 @@ test('an event without an announcement is published soon', async () => {
   await until(async () => (await published()).length === 1);
 });
 
-test('images, results and keys are retained for 90 days and gone after them', async () => {
+test('retains images, results and keys for 90 days, and removes them after that', async () => {
   images.inference.answer = () => detected();
   const key = randomUUID();
   const old = await images.detect(files(picture('old')), { key });
@@ -137,7 +137,7 @@ test('images, results and keys are retained for 90 days and gone after them', as
   await after.stop();
 });
 
-test('the sweep takes images that no call names, once they are old enough', async () => {
+test('the sweep removes images that no call names, once they are old enough', async () => {
   const { database, s3 } = images;
   const store = createObjectStore({ ...s3 });
   const ownPrefix = await ownPrefixOf({ db: database.db, name: 'pictures', prefix: 'pictures/' });
@@ -148,7 +148,7 @@ test('the sweep takes images that no call names, once they are old enough', asyn
   const [orphan, working] = [uuidv7(), uuidv7()];
   await put(orphan);
   await put(working);
-  // Stored, and yet its image failed, because the answer of the store was lost.
+  // Stored, but its image failed because the answer of the store was lost.
   await put(known, 1);
   const leftover = `${keyOf(known, 0)}-${randomUUID()}`;
   await store.put({ key: leftover, body: Buffer.from('x'), contentType: 'image/png' });

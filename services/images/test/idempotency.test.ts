@@ -10,8 +10,8 @@ import type { TestImages } from './support/start-images.ts';
 
 let images: TestImages;
 beforeAll(async () => {
-  // The audit asks quota beside the calls; no test may depend on when. Fifty calls wait for ten connections longer than
-  // they may on a busy machine.
+  // No test may depend on when the audit queries quota. Fifty calls wait for ten connections longer than the default
+  // allows on a busy machine.
   images = await startImages({ AUDIT_INTERVAL_MS: '20', DATABASE_POOL: '40' });
 });
 afterAll(() => images.stop());
@@ -28,7 +28,7 @@ interface Lease {
 const keyRows = (key: string) =>
   images.database.db('idempotency_keys').where({ key }).select<{ state: string }[]>('state');
 
-test('fifty identical calls at once are one call that takes the last of the day: one 201, one result, one charge', async () => {
+test('fifty identical concurrent calls with the last units of the day: one 201, one result, one charge', async () => {
   const caller = { limits: { ...defaultLimits, images_per_day: images.quota.used() + 2 } };
   const key = randomUUID();
   const parts = files(picture('burst-a'), picture('burst-b'));
@@ -43,7 +43,7 @@ test('fifty identical calls at once are one call that takes the last of the day:
   );
 });
 
-test('a call that was admitted too late to find units left is still a replay of the one that took them', async () => {
+test('a repeat that finds no units left is still a replay of the call that took them', async () => {
   const caller = { limits: { ...defaultLimits, images_per_day: images.quota.used() + 1 } };
   const [firstAsked, secondAsked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let asked = 0;
@@ -52,7 +52,7 @@ test('a call that was admitted too late to find units left is still a replay of 
     return 'none';
   };
   const key = randomUUID();
-  // Neither takes the key before both have found it free.
+  // Neither claims the key before both have found it free.
   const locked = await images.database.db.transaction();
   await locked.raw('lock table idempotency_keys in share mode');
   const calls = [0, 1].map(() => images.detect(files(picture('last')), { key, caller }));
@@ -74,7 +74,7 @@ test('a replay says so in its header and echoes the key as it was first sent', a
   expect(await again.json()).toEqual({ ...first.body, request_id: sent, replayed: true });
 });
 
-test('a call means its scene and its images in order, and nothing else', async () => {
+test('the fingerprint of a call covers its scene and its images in order, and no other part', async () => {
   const key = randomUUID();
   const [a, b] = [picture('mean-a'), picture('mean-b')];
   const first = await images.detect([file(a), file(b), scene('ship')], { key });
@@ -97,7 +97,7 @@ test('a call means its scene and its images in order, and nothing else', async (
   }
 });
 
-test('the default scene and the same scene named are the same request', async () => {
+test('the default scene and the same scene by name are the same request', async () => {
   const key = randomUUID();
   expect((await images.detect(files(picture('d')), { key })).status).toBe(201);
   expect((await images.detect([scene('fire_smoke'), ...files(picture('d'))], { key })).status).toBe(200);
@@ -111,7 +111,7 @@ test('the same key of another subject is another call', async () => {
   expect(one.body.task_id).not.toBe(two.body.task_id);
 });
 
-test('while the first call runs another meaning is refused at once and the same one waits for its outcome', async () => {
+test('while the first call runs, a different request is refused at once and the same request waits for its outcome', async () => {
   const gate = Promise.withResolvers<void>();
   images.inference.answer = () => gate.promise.then(() => detected());
   const key = randomUUID();
@@ -124,7 +124,7 @@ test('while the first call runs another meaning is refused at once and the same 
   expect(await second).toEqual({ status: 200, body: { ...(await first).body, replayed: true } });
 });
 
-test('when the first call fails the second does the work itself', async () => {
+test('when the first call fails, the second does the work itself', async () => {
   const gate = Promise.withResolvers<void>();
   const reserved: string[] = [];
   images.quota.fault = async (what, id) => {
@@ -143,7 +143,7 @@ test('when the first call fails the second does the work itself', async () => {
   expect(answers[0].body).toMatchObject({ code: 'OP-SYS-UNAVAILABLE', retryable: true });
 });
 
-test('waiting ends with 503 and Retry-After, and holds no connection of the pool', async () => {
+test('a wait ends with 503 and Retry-After, and holds no connection of the pool', async () => {
   const gate = Promise.withResolvers<void>();
   images.inference.answer = () => gate.promise.then(() => detected());
   const replica = await startReplica(images, { KEY_WAIT_MS: '600', DATABASE_POOL: '2' });
@@ -165,7 +165,7 @@ test('waiting ends with 503 and Retry-After, and holds no connection of the pool
   await replica.stop();
 });
 
-test('a call keeps its lease for as long as it works, and no process takes it over', async () => {
+test('a call keeps its lease while it works, and no process takes it over', async () => {
   const gate = Promise.withResolvers<void>();
   images.inference.answer = () => gate.promise.then(() => detected());
   const replica = await startReplica(images, { LEASE_MS: '12000', RECOVERY_INTERVAL_MS: '100' });
@@ -181,7 +181,7 @@ test('a call keeps its lease for as long as it works, and no process takes it ov
   await replica.stop();
 });
 
-test('a refusal leaves the key free for any meaning', async () => {
+test('a refusal leaves the key free for any request', async () => {
   const key = randomUUID();
   expect((await images.detect([scene('dragons'), ...files(picture('x'))], { key })).status).toBe(400);
   expect((await images.detect(files('no picture'), { key })).status).toBe(400);
@@ -198,7 +198,7 @@ test('a key that names a video task is refused for an image call', async () => {
   expect((await images.s3.objects()).length).toBe(await storedPictures());
 });
 
-test('a client that leaves after its upload finds the result under its key', async () => {
+test('a client that disconnects after its upload finds the result under its key', async () => {
   const gate = Promise.withResolvers<void>();
   images.inference.answer = () => gate.promise.then(() => detected());
   const key = randomUUID();
@@ -212,7 +212,7 @@ test('a client that leaves after its upload finds the result under its key', asy
   expect((await images.detect(files(picture('left')), { key })).status).toBe(200);
 });
 
-test('replays go on during maintenance and with nothing left of the day', async () => {
+test('replays work during maintenance and with the daily quota used up', async () => {
   const key = randomUUID();
   const first = await images.detect(files(picture('again')), { key });
   const caller = { maintenance: { reason: 'works' } };
@@ -230,7 +230,7 @@ async function storedPictures(): Promise<number> {
   return Number(row?.count);
 }
 
-test('an image call can be read again by its subject, and by no other', async () => {
+test('an image call can be read by its subject, and by no other', async () => {
   const { body: answered } = await images.detect(files(picture('read'), picture('again')));
   const path = `/v1/vision/image-detections/${answered.task_id}`;
   const before = images.quota.used();

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test('eight calls of ten images of 8 MiB at once stay below 400 MB of memory', async () => {
-  // The neighbours live in this process, which is busy sending 640 MiB.
+  // The neighbours run in this process, which is busy with sending 640 MiB.
   child = await startChild({
     ...world.env,
     QUOTA_TIMEOUT_MS: '170000',

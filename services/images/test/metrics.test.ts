@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => images.stop());
 
-test('calls under way take places, and their images bytes, until they are answered', async () => {
+test('calls in progress use slots, and their images use bytes, until they are answered', async () => {
   const places = (state: string) => metrics.sumOf('vision.images.places', { state });
   const bytes = () => metrics.sumOf('vision.images.spool.bytes');
   expect([await places('used'), await places('free'), await bytes()]).toEqual([0, 4, 0]);

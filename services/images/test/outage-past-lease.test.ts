@@ -7,7 +7,7 @@ import { files, picture } from './support/form.ts';
 import { createWorld, startReplica } from './support/start-images.ts';
 import type { World } from './support/start-images.ts';
 
-// The second replica has one lease to wait; in it the first one has to notice that the database is back.
+// The second replica takes no call over for one lease; by then the first must notice that the database is back.
 const env = {
   LEASE_MS: '20000',
   RECOVERY_INTERVAL_MS: '100',
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('an image call outlives an outage of the database that is longer than its lease', async () => {
+test('an image call survives a database outage that is longer than its lease', async () => {
   const { hostname, port } = new URL(world.database.url);
   const proxy = await startFaultProxy({ host: hostname, port: Number(port || 5432) });
   const url = new URL(world.database.url);
@@ -32,16 +32,16 @@ test('an image call outlives an outage of the database that is longer than its l
   const isLeaseOver = async () =>
     (await world.database.db('idempotency_keys').where({ key }).whereRaw('lease_until <= now()')).length === 1;
   const holder = await startReplica(world, { ...env, DATABASE_URL: url.href });
-  // The first call of a process asks the database for the prefix of its pictures.
+  // The first call of a process reads the prefix of its images from the database.
   expect((await holder.detect(files(picture('before')))).status).toBe(201);
   world.inference.answer = () => gate.promise.then(() => detected());
   const call = holder.detect(files(picture('through')), { key });
-  // Detection may begin before the key is claimed; when units are taken, nothing more is asked of the database.
+  // Detection may begin before the key is claimed; once units are reserved, the database is not queried any more.
   await until(() => world.inference.seen.includes('through') && world.quota.used() === 2);
   proxy.set({ kind: 'reset' });
   await until(isLeaseOver);
-  // The first to be back is a replica that knows nothing of the outage: it looks for dead calls at once, and gets a
-  // repeat of the call.
+  // A new replica that has not seen the outage comes first: it polls for dead calls at once, and gets a repeat of the
+  // call.
   const other = await startReplica(world, env);
   const repeat = other.detect(files(picture('through')), { key });
   try {

@@ -17,7 +17,7 @@ afterAll(() => images.stop());
 const costing = (answer: DetectAnswer, ms: string): DetectAnswer =>
   typeof answer === 'string' ? answer : { ...answer, headers: { [processorTimeHeader]: ms } };
 
-test('the processor time of each image is reported, of an unreadable one too, and of a replay none', async () => {
+test('reports the processor time of each image, also of an unreadable one, but none for a replay', async () => {
   images.inference.answer = (name) =>
     name === 'broken'
       ? costing({ status: 422, body: { reason: 'not_decodable' } }, '2000')
@@ -31,7 +31,7 @@ test('the processor time of each image is reported, of an unreadable one too, an
   expect([replay.status, replay.headers.get(processorTimeHeader)]).toEqual([200, null]);
 });
 
-test('images that cannot be read are reported as refused, those that failed for want of a backend and replays are not', async () => {
+test('reports undecodable images as refused, but neither images that failed without a backend nor replays', async () => {
   images.inference.answer = (name) => {
     if (name.startsWith('broken')) return { status: 422, body: { reason: 'not_decodable' } };
     if (name === 'turned-away') return { status: 503, body: { reason: 'saturated' } };
@@ -55,7 +55,7 @@ test('images that cannot be read are reported as refused, those that failed for 
   expect([replay.status, replay.headers.get(refusedImagesHeader)]).toEqual([200, null]);
 });
 
-test('a call whose images can all be read reports none that was refused', async () => {
+test('a call whose images can all be decoded reports no refused image', async () => {
   images.inference.answer = () => detected();
   const { status, headers } = await images.post(files(picture('a'), picture('b')), { key: randomUUID() });
   expect([status, headers.get(refusedImagesHeader)]).toEqual([201, '0']);

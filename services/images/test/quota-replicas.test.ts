@@ -24,7 +24,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Stands before two replicas: the first reserve goes to one of them, everything else to the other. */
+/** Proxy of two replicas: the first reserve goes to one of them, all other requests go to the other. */
 async function startBalancer(first: string, others: string) {
   let reserves = 0;
   let answered = 0;
@@ -42,13 +42,13 @@ async function startBalancer(first: string, others: string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The first reserve has been worked on, although nobody waits for its answer any more. */
+    /** The first reserve has been processed, although its client no longer waits for the answer. */
     isFirstAnswered: () => answered === 1,
     close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   };
 }
 
-test('a reserve that a frozen quota replica grants when it wakes up, long after the call was refused, charges nothing', async () => {
+test('a reserve that a frozen quota replica grants long after the call was refused charges no unit', async () => {
   const sleeper = await quota.addReplica();
   const balancer = await startBalancer(sleeper.url, quota.url);
   const images = await startReplica(world, { QUOTA_URL: balancer.url, QUOTA_TIMEOUT_MS: '10000' });
@@ -61,7 +61,7 @@ test('a reserve that a frozen quota replica grants when it wakes up, long after 
     logger: createLogger('test', 'silent'),
   });
   try {
-    // Another call holds nine units of ten, so that one is left for the early check, and two are not.
+    // Another call holds nine of ten units: the early check finds one left, but the call needs two.
     const other = `${randomUUID()}/1`;
     const held = { idempotency_key: randomUUID(), kind: 'image' as const, units: 9, limit: 10 };
     expect((await ledger.reserve(other, subject, held)).outcome).toBe('granted');

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => images.stop());
 
-/** Whatever was refused has left nothing. */
+/** A refused upload leaves no data behind. */
 afterEach(async () => {
   await until(async () => (await spooled(images.spoolDir)).length === 0);
   expect(await images.s3.objects()).toEqual([]);
@@ -96,7 +96,7 @@ test.each<[string, Record<string, string>, string]>([
   expect({ status, reason: body.details['reason'] }).toEqual({ status: 400, reason });
 });
 
-test('no key and two keys are refused', async () => {
+test('refuses no key and two keys', async () => {
   const none = openPost(images.url, { token, key: '' });
   none.removeHeader('idempotency-key');
   none.end(multipart(good()));
@@ -147,7 +147,7 @@ test('a refusal is answered while the body is still being sent', async () => {
   req.destroy();
 });
 
-test.each([0.25, 0.5, 0.99])('a client that goes away after a share of %d leaves nothing', async (share) => {
+test.each([0.25, 0.5, 0.99])('a client that disconnects after a share of %d leaves no data', async (share) => {
   const body = multipart(files(picture('a', { bytes: 3 * MIB }), picture('b', { bytes: 3 * MIB })));
   const req = openPost(images.url, { token, key: randomUUID(), headers: { 'content-length': String(body.length) } });
   req.write(body.subarray(0, Math.ceil(body.length * share)));
@@ -156,7 +156,7 @@ test.each([0.25, 0.5, 0.99])('a client that goes away after a share of %d leaves
   await until(async () => (await spooled(images.spoolDir)).length === 0);
 });
 
-test('the order of the parts does not matter for what is refused', async () => {
+test('the order of the parts does not change a refusal', async () => {
   const bad = { name: 'other', content: 'x' };
   for (const parts of [
     [bad, ...good()],

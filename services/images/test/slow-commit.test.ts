@@ -14,7 +14,7 @@ afterAll(() => world.close());
 
 const HOLD = 4711;
 
-/** Commits of stored calls wait until the returned function is called. */
+/** Delays commits of stored calls until the returned function is called. */
 async function holdCommits(): Promise<() => Promise<void>> {
   const { db } = world.database;
   await db.raw(
@@ -41,7 +41,7 @@ const isWaiting = async (locktype: string) => {
   return rows.length > 0;
 };
 
-test('a call whose commit is still under way when its connection is lost is answered with its result', async () => {
+test('a call whose connection is lost during its commit is answered with its result', async () => {
   const { hostname, port } = new URL(world.database.url);
   const proxy = await startFaultProxy({ host: hostname, port: Number(port || 5432) });
   const url = new URL(world.database.url);

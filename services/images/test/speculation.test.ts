@@ -22,12 +22,12 @@ const seen = (name: string) => images.inference.seen.includes(name);
 const inVain = async () => (await metrics.sumOf('vision.images.head_starts', { outcome: 'in_vain' })) ?? 0;
 const keys = () => images.database.db('idempotency_keys');
 
-/** A first call, after which the service knows that its subject has units left. */
+/** A first call that makes the remaining units of its subject known. */
 async function becomeKnown(options: CallOptions = {}): Promise<void> {
   expect((await images.detect(one('known'), { caller, ...options })).status).toBe(201);
 }
 
-/** Reservations wait until the returned function is called. */
+/** Delays reservations until the returned function is called. */
 function holdReservations({ quota }: { quota: FakeQuota }) {
   const held = Promise.withResolvers<void>();
   let asked = 0;
@@ -40,7 +40,7 @@ function holdReservations({ quota }: { quota: FakeQuota }) {
   return { release: held.resolve, asked: () => asked };
 }
 
-test('an image is detected while its units are being reserved, and nothing is stored or answered before', async () => {
+test('detects an image while its units are being reserved, and stores and answers only after that', async () => {
   await becomeKnown();
   const stored = await images.s3.objects();
   const reservation = holdReservations(images);
@@ -57,7 +57,7 @@ test('an image is detected while its units are being reserved, and nothing is st
   expect(images.quota.used()).toBe(2);
 });
 
-test('a subject that nothing is known of is detected for only after its units are reserved', async () => {
+test('detects for a subject of unknown quota only after its units are reserved', async () => {
   const reservation = holdReservations(images);
   const call = images.detect(one('first'), { caller });
   await until(() => reservation.asked() === 1);
@@ -66,7 +66,7 @@ test('a subject that nothing is known of is detected for only after its units ar
   expect((await call).status).toBe(201);
 });
 
-test('the work of a call whose units are refused is ended, counted, and leaves nothing', async () => {
+test('the work of a call whose units are refused is aborted and counted, and leaves no data', async () => {
   await becomeKnown();
   const before = await inVain();
   const reservation = holdReservations(images);
@@ -74,7 +74,7 @@ test('the work of a call whose units are refused is ended, counted, and leaves n
   const key = randomUUID();
   const call = images.detect(one('vain'), { caller, key });
   await until(() => seen('vain') && reservation.asked() === 1);
-  // Another replica has given the rest of the day away meanwhile.
+  // Another replica has granted the rest of the day meanwhile.
   images.quota.usedElsewhere = 99;
   reservation.release();
   expect((await call).body.code).toBe('OP-QUOTA-DAILY-EXHAUSTED');
@@ -84,7 +84,7 @@ test('the work of a call whose units are refused is ended, counted, and leaves n
   expect(images.quota.used()).toBe(100);
 });
 
-test('after a refusal nothing is computed for the subject until its units are reserved, with any remaining quota', async () => {
+test('after a refusal, detects for the subject only after its units are reserved, even with units left', async () => {
   await becomeKnown();
   const videoKey = randomUUID();
   images.quota.videoKeys.add(videoKey);
@@ -102,7 +102,7 @@ test('after a refusal nothing is computed for the subject until its units are re
   expect((await call).status).toBe(201);
 });
 
-test('a subject with few units left is detected for only after they are reserved', async () => {
+test('detects for a subject with few units left only after they are reserved', async () => {
   images.quota.usedElsewhere = 89;
   await becomeKnown();
   const reservation = holdReservations(images);
@@ -113,7 +113,7 @@ test('a subject with few units left is detected for only after they are reserved
   expect((await call).status).toBe(201);
 });
 
-test('one subject has half of the places for speculative execution, and its other calls run in order', async () => {
+test('one subject gets half of the slots for speculative execution; its other calls reserve first', async () => {
   const replica = await startReplica(images, { HEAD_STARTS: '4' });
   await replica.detect(one('known'), { caller });
   const reservation = holdReservations(images);
@@ -127,7 +127,7 @@ test('one subject has half of the places for speculative execution, and its othe
   await replica.stop();
 });
 
-test('identical calls at two replicas are one result and one charge, though both began', async () => {
+test('identical calls at two replicas give one result and one charge, although both speculated', async () => {
   const other = await startReplica(images);
   await becomeKnown();
   await other.detect(one('known too'), { caller });
@@ -145,7 +145,7 @@ test('identical calls at two replicas are one result and one charge, though both
   await other.stop();
 });
 
-test('a call whose reservation fails is rolled back and its detection ended', async () => {
+test('a call whose reservation fails is rolled back and its detection aborted', async () => {
   await becomeKnown();
   images.inference.answer = () => 'hang';
   images.quota.fault = (what) => (what === 'reserve' ? 'refuse' : 'none');

@@ -44,7 +44,7 @@ test('a small upload waits in memory, a larger one on disk, and both can be read
   expect(await filesOnDisk()).toBe(0);
 });
 
-test('what all uploads may take together is shared, and freed when a session closes', async () => {
+test('all uploads share one memory limit; closing a session frees its share', async () => {
   const [first, second, third] = [spool.openSession(), spool.openSession(), spool.openSession()];
   await put(first, [100]);
   const spilled = await put(second, [30, 40]);
@@ -57,7 +57,7 @@ test('what all uploads may take together is shared, and freed when a session clo
   await third.close();
 });
 
-test('what is kept is counted, in memory and on disk, until its session is over', async () => {
+test('counts stored bytes, in memory and on disk, until their session is closed', async () => {
   const [one, other] = [spool.openSession(), spool.openSession()];
   await put(one, [60, 40]);
   await put(other, [60, 40, 500]);

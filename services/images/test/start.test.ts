@@ -30,12 +30,12 @@ afterAll(async () => {
   await kafka.close();
 });
 
-/** What is wrong, the first line of the log, and what becomes of the process. */
+/** The fault, the first line of the log, and the fate of the process. */
 interface Row {
   what: string;
   changed: (from: typeof world) => Record<string, string>;
   says: RegExp;
-  /** Ends at once; is not ready until it is mended; or works without it for a while. */
+  /** Ends at once, is not ready until the fault is fixed, or works without the dependency for a while. */
   then: 'ends' | 'is not ready' | 'is ready';
 }
 

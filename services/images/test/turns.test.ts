@@ -10,7 +10,7 @@ afterEach(async () => {
   await images?.stop();
 });
 
-test('an image is answered while the images of two other subjects take the backend long', async () => {
+test('answers an image while images of two other subjects occupy the backend for long', async () => {
   const it = (images = await startImages({ IMAGES_AT_ONCE: '16' }));
   const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
   it.inference.answer = async (text) => {
@@ -23,7 +23,7 @@ test('an image is answered while the images of two other subjects take the backe
       return it.detect(parts, { caller: { subject } });
     }),
   );
-  // 40 pictures want 16 places. Each subject has what it may hold.
+  // 40 images compete for 16 slots; each subject holds at most its share.
   await until(() => it.inference.seen.length >= 10);
   const honest = await it.detect(files(picture('honest')), { caller: { subject: 'honest' } });
   expect(honest.body.results.map(({ status }) => status)).toEqual(['succeeded']);

@@ -29,7 +29,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'findHeld: async (ids) => (await findHeld(deps.db, ids)).slice(ids.length)',
     caughtBy: {
       file: 'services/images/test/audit.test.ts',
-      test: 'units that no image call holds are shown until they are refunded; those of a call at work are not',
+      test: 'reports units that no image call holds until they are refunded, and no units of a call in progress',
     },
   },
   {

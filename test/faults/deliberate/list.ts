@@ -26,7 +26,7 @@ export const deliberateFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/images/test/quota-replicas.test.ts',
-      test: 'a reserve that a frozen quota replica grants when it wakes up',
+      test: 'a reserve that a frozen quota replica grants long after the call was refused charges no unit',
     },
   },
   {

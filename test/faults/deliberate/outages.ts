@@ -212,7 +212,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: 'for (const claim of dead) await loop.attempt(claim.taskId, () => rollBack(claim));',
     caughtBy: {
       file: 'services/images/test/crash.test.ts',
-      test: 'calls that died are rolled back side by side',
+      test: 'rolls back dead calls concurrently: a slow refund delays no other call',
     },
   },
   {
@@ -222,7 +222,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: 'undefined',
     caughtBy: {
       file: 'services/images/test/degraded.test.ts',
-      test: 'a call that units of another one could cover is not sent to the next day',
+      test: 'suggests a retry soon while a refund of a running call could cover the refused one',
     },
   },
   {

@@ -149,7 +149,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: '  await standingOf(picturesOf(deps));\n',
     caughtBy: {
       file: 'services/images/test/delete-image-calls.test.ts',
-      test: 'a restored database removes no image of an expired or a deleted call, until an operator goes on with it',
+      test: 'a restored database removes no image of an expired or a deleted call until an operator approves it',
     },
   },
   {
@@ -159,7 +159,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: '    await standingOf(picturesOf(deps));\n',
     caughtBy: {
       file: 'services/images/test/delete-image-calls.test.ts',
-      test: 'a restored database removes no image of an expired or a deleted call, until an operator goes on with it',
+      test: 'a restored database removes no image of an expired or a deleted call until an operator approves it',
     },
   },
   {
@@ -179,7 +179,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: "if (isRecovery && (await standingOf(picturesOf(deps))) === 'unknown') return;",
     caughtBy: {
       file: 'services/images/test/delete-image-calls.test.ts',
-      test: 'in a restored database the images of a call that was in progress stay: it may have finished since',
+      test: 'a restored database keeps the images of a call in progress: it may have finished since',
     },
   },
   {

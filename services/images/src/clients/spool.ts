@@ -6,33 +6,33 @@ import { Readable } from 'node:stream';
 import { fail } from '@vision/contracts/errors';
 
 /**
- * A small upload stays in memory while there is room. Anything else is a file that has no name: it is unlinked as soon
- * as it is open, so the system takes it back when the process ends.
+ * A small upload stays in memory while the limit allows it. Any other upload is a file without a name: it is unlinked
+ * as soon as it is open, so the system frees it when the process ends.
  */
 interface SpoolFile {
   append: (chunk: Buffer) => Promise<void>;
-  /** The content from its beginning; may be read several times at once. */
+  /** A new stream of the content from its beginning; several may be read at the same time. */
   read: () => Readable;
 }
 
 /** The files of one request. */
 export interface SpoolSession {
   create: () => SpoolFile;
-  /** Gives every file and all memory back. Nothing may be appended any more. */
+  /** Releases every file and all memory. No more data may be appended. */
   close: () => Promise<void>;
 }
 
-/** Where uploads wait until they are whole: within a bound in memory, beyond it on disk. */
+/** Holds uploads until they are complete: in memory up to a limit, beyond it on disk. */
 export interface Spool {
-  /** Makes the folder of this process and removes those of dead ones. */
+  /** Creates the folder of this process and removes the folders of dead processes. */
   prepare: () => Promise<void>;
   openSession: () => SpoolSession;
-  /** What all sessions keep now, in memory and on disk. */
+  /** Bytes that all sessions hold now, in memory and on disk. */
   bytes: () => number;
   remove: () => Promise<void>;
 }
 
-/** What may wait in memory: of one file, and of all uploads of the process together. */
+/** Memory limits in bytes: of one file, and of all uploads of the process together. */
 export interface SpoolMemory {
   perFileBytes: number;
   totalBytes: number;
@@ -78,7 +78,7 @@ function isAlive(pid: number): boolean {
 interface Room {
   perFileBytes: number;
   freeBytes: number;
-  /** In memory and on disk. */
+  /** Bytes in memory and on disk. */
   keptBytes: number;
 }
 
@@ -132,7 +132,7 @@ function openSession(folder: string, room: Room): SpoolSession {
 
 async function openUnnamed(path: string): Promise<FileHandle> {
   const handle = await open(path, 'wx+', 0o600).catch(async (error: unknown) => {
-    // A job that tidies up temporary folders has removed ours.
+    // A cleanup job for temporary folders has removed the folder of this process.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     return open(path, 'wx+', 0o600);

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Hides these calls from now on, and keeps their keys, without the caller's own name, until they expire. */
+/** Hides these calls, and keeps their keys without `client_ref` until the keys expire. */
 export async function hideCalls(tx: Knex.Transaction, taskIds: string[]): Promise<void> {
   await tx('idempotency_keys')
     .whereIn('task_id', taskIds)

@@ -30,7 +30,7 @@ interface KeyRow {
 
 const TABLE = 'idempotency_keys';
 
-/** The call that holds a key; a key past its time is as if it had never been. */
+/** The call that holds a key; undefined for an expired key. */
 export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHolder | undefined> {
   const { rows } = await db.raw<{ rows: KeyHolder[] }>(
     `select k.task_id as "taskId", k.fingerprint, k.state, k.deleted_at is not null as "isDeleted",
@@ -43,7 +43,7 @@ export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHol
   return rows[0];
 }
 
-/** Takes a free key; undefined when another call holds it. An expired row of the key is replaced. */
+/** Claims a free key and replaces an expired row of it; undefined when another call holds the key. */
 export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promise<Claim | undefined> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `insert into idempotency_keys as k
@@ -64,7 +64,7 @@ export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promi
   return rows[0] && toClaim(rows[0]);
 }
 
-/** Whether there is a call to take over, in SQL that an index answers. */
+/** SQL condition, answered by an index: whether there is a call to take over. */
 export const ANYTHING_DEAD = `exists (select from ${TABLE} where state <> 'done' and lease_until <= now())`;
 
 /** Shortens leases taken while the clock of the database was ahead: they could not be taken over. */
@@ -73,7 +73,7 @@ export async function bringBackLeases(db: Knex, leaseMs: number): Promise<void> 
   await db(TABLE).whereNot({ state: 'done' }).where('lease_until', '>', lease).update({ lease_until: lease });
 }
 
-/** Takes over calls whose worker died: all due ones, or the one named. */
+/** Takes over calls whose worker died: all whose lease has expired, or only the given one. */
 export async function claimDead(
   db: Knex,
   { leaseMs, limit, taskId }: { leaseMs: number; limit: number; taskId?: string },
@@ -84,29 +84,29 @@ export async function claimDead(
   return rows.map(toClaim);
 }
 
-/** False when somebody else has taken the call over. */
+/** False when another process has taken the call over. */
 export async function renewClaim(db: Knex, { taskId, attempt }: Claim, leaseMs: number): Promise<boolean> {
   return renewLease(db, { table: TABLE, key: 'task_id', leaseMs }, { id: taskId, attempt });
 }
 
-/** Locks the key of this call until the transaction ends; waits for other writers first. */
+/** Locks the key of this call until the transaction ends; waits for earlier writers. */
 export async function lockKey(tx: Knex.Transaction, { taskId }: Claim): Promise<void> {
   await tx(TABLE).where({ task_id: taskId }).forUpdate().select('task_id');
 }
 
-/** Decides that a call did not happen; false when its result is stored or the claim is no longer ours. */
+/** Marks a call for rollback; false when its result is stored or the claim is no longer ours. */
 export async function markUndoing(db: Knex, claim: Claim): Promise<boolean> {
   const changed = await unfinished(db, claim).update({ state: 'undoing' });
   return changed === 1;
 }
 
-/** Frees a key whose call did not happen; false when its result is stored or the claim is no longer ours. */
+/** Frees the key of a rolled back call; false when its result is stored or the claim is no longer ours. */
 export async function releaseKey(db: Knex, claim: Claim): Promise<boolean> {
   const removed = await unfinished(db, claim).delete();
   return removed === 1;
 }
 
-/** Units of other calls of this subject that are not finished, so some of them may be refunded. */
+/** Units of other unfinished calls of this subject; some of them may be refunded. */
 export async function countUndecidedUnits(
   db: Knex,
   { subject, except }: { subject: string; except?: string | undefined },
@@ -117,7 +117,7 @@ export async function countUndecidedUnits(
   return Number(row?.units ?? 0);
 }
 
-/** The tasks that are being worked on or rolled back. */
+/** Those of the given task ids whose calls are in progress or being rolled back. */
 export async function findUnfinished(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db(TABLE)
     .whereNot('state', 'done')
@@ -145,7 +145,7 @@ function toClaim(row: KeyRow): Claim {
   };
 }
 
-/** Which of these reservations a call that is not finished holds. */
+/** Those of the given reservations that an unfinished call holds. */
 export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
   if (reservationIds.length === 0) return [];
   return db('idempotency_keys')

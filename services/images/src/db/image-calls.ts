@@ -52,13 +52,13 @@ export async function findImages(db: Knex, taskId: string): Promise<ImageEntry[]
   return rows.map(fromImageRow);
 }
 
-/** The tasks that have a finished call. */
+/** Those of the given task ids that have a finished call. */
 export async function findFinished(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db('image_calls').whereIn('task_id', taskIds).select<{ task_id: string }[]>('task_id');
   return rows.map((row) => row.task_id);
 }
 
-/** Object keys of the pictures that the finished calls among the tasks have. */
+/** Object keys of the images of the finished calls among the given tasks. */
 export async function findStored(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db('images')
     .whereIn('task_id', taskIds)
@@ -67,7 +67,7 @@ export async function findStored(db: Knex, taskIds: string[]): Promise<string[]>
   return rows.map((row) => row.object_key);
 }
 
-/** A page of the stored pictures of finished calls, in the order of their tasks; `after` is `<task_id>/<seq>`. */
+/** A page of the stored images of finished calls, ordered by task; `after` is `<task_id>/<seq>`. */
 export async function picturesToScan(
   db: Knex,
   { after, limit }: { after: string; limit: number },
@@ -82,7 +82,7 @@ export async function picturesToScan(
   return query;
 }
 
-/** Tasks of calls that have expired, oldest first. */
+/** Task ids of expired calls, oldest first. */
 export async function findExpired(db: Knex, limit: number): Promise<string[]> {
   return db('image_calls')
     .where('result_expires_at', '<=', db.raw('vision_now()'))

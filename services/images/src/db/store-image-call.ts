@@ -7,16 +7,16 @@ export interface FinishedWork {
   claim: Claim;
   entries: ImageEntry[];
   imagesSucceeded: number;
-  /** The result lives for so many days. */
+  /** Retention of the result in days. */
   retentionDays: number;
-  /** Fields of the event; the database overwrites the instants that only it knows. */
+  /** Fields of the event; the database overwrites the timestamps that only it knows. */
   event: NewOutboxRow;
 }
 
 /**
- * Ends the work on a key: the key's state, the record, its images and the event, in one statement and so in one round
- * trip and one commit. The key row comes first: its lock keeps the order of events that of commits. Undefined when the
- * claim is no longer ours; nothing is stored then.
+ * Stores the outcome of a call: the state of the key, the record, its images and the event, in one statement and so in
+ * one round trip and one commit. The key row is locked first, so that events have the order of commits. Undefined, and
+ * nothing is stored, when the claim is no longer ours.
  */
 export async function storeImageCall(
   db: Knex,

@@ -4,7 +4,7 @@ import { fingerprintOf } from './fingerprint.ts';
 const a = { sha256: 'a'.repeat(64), bytes: 1 };
 const b = { sha256: 'b'.repeat(64), bytes: 2 };
 
-test('scene, images and their order make the meaning', () => {
+test('the scene, the images and their order decide the fingerprint', () => {
   const all = [
     fingerprintOf({ sceneCode: 'ship', images: [a, b] }, {}),
     fingerprintOf({ sceneCode: 'ship', images: [b, a] }, {}),
@@ -18,7 +18,7 @@ test('scene, images and their order make the meaning', () => {
   expect(fingerprintOf({ sceneCode: 'ship', images: [{ ...a }, { ...b }] }, {})).toBe(all[0]);
 });
 
-test('a fingerprint that is stored stays what it is', () => {
+test('the same request keeps the fingerprint that is stored for it', () => {
   expect(fingerprintOf({ sceneCode: 'ship', images: [a] }, {})).toBe(
     '2ee666bb7bafdef460569bcbe0119f8557c9d7f04ceb051a132266b5df282989',
   );

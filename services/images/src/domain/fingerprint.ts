@@ -8,9 +8,9 @@ interface Meaning {
 }
 
 /**
- * What an image call means: its query, the scene after defaulting and the images in their order, by content. File
- * names, declared types, the boundary and the order of other parts say nothing. Hexadecimal SHA-256 of a versioned
- * text, which without a query is that of releases that know none.
+ * Fingerprint of an image call: its query, the scene after defaulting and the contents of the images in their order.
+ * File names, declared types, the boundary and the order of other parts do not count. It is the hexadecimal SHA-256 of
+ * a versioned text; without a query the text is that of releases that had no query.
  */
 export function fingerprintOf({ sceneCode, images }: Meaning, query: CreateQuery): string {
   const prefix = meaningPrefix(query);

@@ -17,7 +17,7 @@ export type ImageOutcome =
   | { status: 'succeeded'; objectKey: string; size: ImageSize; objects: DetectedObject[] }
   | { status: 'failed'; objectKey: string | undefined; errorCode: ImageFault };
 
-/** One image of a call, as it is kept. */
+/** One stored image of a call. */
 export interface ImageEntry {
   seq: number;
   sha256: string;
@@ -26,30 +26,30 @@ export interface ImageEntry {
   outcome: ImageOutcome;
 }
 
-/** What callers name a call by. */
+/** How callers identify a call. */
 export interface KeyId {
   subject: string;
   /** Lower-case Idempotency-Key. */
   key: string;
 }
 
-/** The call that a key stands for now. */
+/** The call that holds a key now. */
 export interface KeyHolder {
   taskId: string;
   fingerprint: string;
   state: 'working' | 'undoing' | 'done';
   /** The owner deleted the call. */
   isDeleted: boolean;
-  /** Abandoned before it was done: the lease of its process expired. */
+  /** Abandoned before it finished: the lease of its process expired. */
   isDead: boolean;
 }
 
-/** The right to write the outcome of a call: valid until the attempt is raised. */
+/** The right to write the outcome of a call, valid until another process claims the next attempt. */
 export interface Claim extends KeyId {
   taskId: string;
   requestId: string;
   sceneCode: string;
-  /** The caller's own name for a camera or an order. */
+  /** The caller's own name for the call, such as a camera or an order. */
   clientRef: string | null;
   imagesTotal: number;
   reservationId: string;
@@ -73,26 +73,26 @@ export interface ImageCall {
   resultExpiresAt: Date;
 }
 
-/** Which entry code an error of the backend or of the store becomes; undefined for what is no expected failure. */
+/** The `error_code` for an error of the backend or the store; undefined for an unexpected error. */
 export function imageFaultOf(error: unknown): ImageFault | undefined {
   const code = asAppError(error)?.code;
-  // The breaker was closed when the call began, so one that opened since counts as a fault of the backend.
+  // The breaker was closed when the call began; if it opened since, that counts as a fault of the backend.
   if (code === 'OP-TASK-BREAKER-OPEN') return 'OP-TASK-UPSTREAM-DOWN';
   return imageFaults.find((fault) => fault === code);
 }
 
-/** How many images failed because they cannot be read, and not because a service was away. */
+/** Number of images that failed because they cannot be decoded, not because a service was unavailable. */
 export function refusedImages(entries: readonly ImageEntry[]): number {
   return entries.filter(({ outcome }) => outcome.status === 'failed' && outcome.errorCode === 'OP-TASK-REQUEST-INVALID')
     .length;
 }
 
-/** Whether a part of ours was away for every image; the whole call is rolled back then. */
+/** Whether every image failed because a part of this service was unavailable; then the whole call is rolled back. */
 export function failedAsAWhole(outcomes: readonly ImageOutcome[]): boolean {
   return outcomes.every((outcome) => outcome.status === 'failed' && outcome.errorCode === 'OP-SYS-UNAVAILABLE');
 }
 
-/** The event form of a call. Calls change once, so there is one version. */
+/** The event form of a call. A call changes only once, so its version is always 1. */
 export function toSnapshot(call: ImageCall, status: ImageCallSnapshot['status']): ImageCallSnapshot {
   return {
     task_id: call.taskId,

@@ -21,7 +21,7 @@ test.each(['', 'GIF89a', '<svg xmlns=', 'RIFF....WAVE', '\x89PNG', 'BM......', '
   },
 );
 
-test('the declared type is taken in any case and with parameters', () => {
+test('accepts the declared type in any case and with parameters', () => {
   expect(['image/jpeg', 'IMAGE/PNG', 'image/webp; a=b', 'image/jpg'].map(isDeclaredImage)).toEqual(Array(4).fill(true));
   expect(['', 'text/plain', 'image/gif', 'image/svg+xml', 'image'].map(isDeclaredImage)).toEqual(Array(5).fill(false));
 });

@@ -1,13 +1,10 @@
-/** The picture formats that are accepted (spec 4.6). */
+/** The accepted image formats (spec 4.6). */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/webp';
 
-/** Bytes that `sniffImageType` needs to see. */
+/** Number of bytes that `sniffImageType` needs. */
 export const SNIFF_BYTES = 12;
 
-/**
- * The format by the signature at the beginning of a file; undefined for anything else. Whether the rest can be decoded
- * is not looked at.
- */
+/** The format by the signature at the beginning of a file; undefined for any other. The rest is not validated here. */
 export function sniffImageType(head: Buffer): ImageType | undefined {
   if (head.subarray(0, 3).equals(JPEG)) return 'image/jpeg';
   if (head.subarray(0, 8).equals(PNG)) return 'image/png';
@@ -15,12 +12,12 @@ export function sniffImageType(head: Buffer): ImageType | undefined {
   return undefined;
 }
 
-/** Whether the Content-Type of a part names any accepted format. Which one it is, the bytes decide. */
+/** Whether the Content-Type of a part names any accepted format. The bytes decide which format it is. */
 export function isDeclaredImage(contentType: string): boolean {
   return DECLARED.has((contentType.split(';')[0] ?? '').trim().toLowerCase());
 }
 
-// image/jpg is no registered type, but common.
+// image/jpg is not registered, but common.
 const DECLARED = new Set(['image/jpeg', 'image/jpg', 'image/png', 'image/webp']);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { dayOf, parsePictureKey, pictureKey, pictureKeys } from './picture-key.ts';
 
-// RFC 9562, appendix A.6: made at 2022-02-22T19:22:22Z.
+// RFC 9562, appendix A.6: created at 2022-02-22T19:22:22Z.
 const taskId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const own = 'pictures/of-3f2504e0-4f89-41d3-9a0c-0305e82c3301/';
 
@@ -19,7 +19,7 @@ test('a call that is rolled back may have images of this release and of the one 
   ]);
 });
 
-test('a key tells its task, with a database and without; other keys tell nothing', () => {
+test('a key contains its task id, with a database prefix and without; other keys are not parsed', () => {
   expect(parsePictureKey(pictureKey(own, taskId, 9))).toEqual({ taskId, seq: 9 });
   expect(parsePictureKey(`pictures/2022-02-22/${taskId}/9`)).toEqual({ taskId, seq: 9 });
   expect(

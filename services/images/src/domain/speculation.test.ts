@@ -9,18 +9,18 @@ beforeEach(() => {
 
 const id = (subject: string, key: string) => ({ subject, key });
 
-test('a subject that nothing is known of has none', () => {
+test('a subject of unknown quota does not speculate', () => {
   expect(speculation.begin(id('a', '1'), 1)).toBeUndefined();
   expect(speculation.hasUnitsToSpare('a')).toBe(false);
 });
 
-test('ten units have to be left beyond what a call takes', () => {
+test('ten units must remain beyond the units of a call', () => {
   speculation.noteUnitsLeft('a', 14);
   expect(speculation.begin(id('a', '1'), 5)).toBeUndefined();
   expect(speculation.begin(id('a', '2'), 4)).toBeDefined();
 });
 
-test('what calls ahead may take is not left for others, until they have ended', () => {
+test('units of speculating calls are not available to others until these have ended', () => {
   speculation.noteUnitsLeft('a', 24);
   const first = speculation.begin(id('a', '1'), 10);
   expect(speculation.begin(id('a', '2'), 10)).toBeUndefined();
@@ -28,14 +28,14 @@ test('what calls ahead may take is not left for others, until they have ended', 
   expect(speculation.begin(id('a', '2'), 10)).toBeDefined();
 });
 
-test('units that were granted are gone', () => {
+test('granted units are subtracted', () => {
   speculation.noteUnitsLeft('a', 30);
   expect(speculation.hasUnitsToSpare('a')).toBe(true);
   speculation.noteTaken('a', 11);
   expect(speculation.hasUnitsToSpare('a')).toBe(false);
 });
 
-test('one subject gets half of the places, all subjects together not more than there are', () => {
+test('one subject gets half of the slots, all subjects together at most all slots', () => {
   for (const subject of ['a', 'b', 'c']) speculation.noteUnitsLeft(subject, 1000);
   const begun = ['a', 'b', 'c'].map((subject) =>
     ['1', '2', '3'].map((key) => speculation.begin(id(subject, key), 1)).filter((one) => one !== undefined),
@@ -49,13 +49,13 @@ test('one subject gets half of the places, all subjects together not more than t
   ]);
 });
 
-test('of calls with one key one is ahead', () => {
+test('only one of the calls with the same key speculates', () => {
   speculation.noteUnitsLeft('a', 1000);
   expect(speculation.begin(id('a', '1'), 1)).toBeDefined();
   expect(speculation.begin(id('a', '1'), 1)).toBeUndefined();
 });
 
-test('after a refusal what quota says of the day does not help, until it is forgotten', () => {
+test('after a refusal the subject does not speculate, even with units left, until the refusal expires', () => {
   speculation.noteUnitsLeft('a', 1000);
   speculation.noteRefused('a');
   speculation.noteUnitsLeft('a', 1000);
@@ -63,7 +63,7 @@ test('after a refusal what quota says of the day does not help, until it is forg
   expect(speculation.hasUnitsToSpare('a')).toBe(false);
 });
 
-test('what is known is forgotten after its time', () => {
+test('a known remainder expires after its time', () => {
   speculation.noteUnitsLeft('a', 1000);
   const now = performance.now();
   const clock = jest.spyOn(performance, 'now').mockReturnValue(now + 30_000);

@@ -7,39 +7,39 @@ import type { KeyId } from './image-call.ts';
  * not. So a caller without units causes detections only within the limit of slots, until its refusal is known here.
  */
 export interface Speculation {
-  /** What quota said is left of the subject's day. */
+  /** Records the remaining units of the day that quota reported for the subject. */
   noteUnitsLeft: (subject: string, left: number) => void;
-  /** Units were granted to a call. */
+  /** Records that units were granted to a call. */
   noteTaken: (subject: string, units: number) => void;
-  /** A call was refused after it had been admitted: its subject may not speculate for a while, even with units left. */
+  /** Records that an admitted call was refused: its subject may not speculate for a while, even with units left. */
   noteRefused: (subject: string) => void;
-  /** Whether more is known to be left than a call can take. */
+  /** Whether the subject is known to have more units left than one call can take. */
   hasUnitsToSpare: (subject: string) => boolean;
-  /** Undefined when the call has to run in order. */
+  /** Reserves a slot; undefined when the call may not speculate. */
   begin: (id: KeyId, units: number) => SpeculationSlot | undefined;
 }
 
 interface SpeculationSlot {
-  /** The call is confirmed or refused, and its slot is free again. */
+  /** Frees the slot once the call is confirmed or refused. */
   end: () => void;
 }
 
 export interface SpeculationLimits {
-  /** Calls of all subjects that may speculate at once. One subject gets half of the slots, and one at least. */
+  /** Maximum of concurrently speculating calls of all subjects. One subject gets half of the slots, at least one. */
   slots: number;
 }
 
-/** Units that have to be left beyond those of a call: other replicas may take some without our knowledge. */
+/** Units that must remain beyond those of a call: other replicas may take some unnoticed. */
 const TO_SPARE = 10;
-/** The most that a call takes. */
+/** Maximum units of one call. */
 const LARGEST_CALL = 10;
 const REMEMBERED = 10_000;
-/** How long what quota said of a subject counts. */
+/** How long a reported remainder of a subject is valid. */
 const KNOWN_FOR_MS = 30_000;
 
 interface Known {
   left: number;
-  /** What quota says of the day does not count meanwhile. */
+  /** Until then, reported remainders of the day are ignored. */
   isBarred?: boolean;
   /** By `performance.now()`. */
   until: number;
@@ -71,7 +71,7 @@ export function createSpeculation({ slots }: SpeculationLimits): Speculation {
       const own = ahead.get(subject) ?? { calls: 0, units: 0 };
       const id = JSON.stringify([subject, key]);
       const isFull = keys.size >= slots || own.calls >= perSubject;
-      // Of calls with one key only one is confirmed.
+      // Of the calls with one key, only one can be confirmed.
       if (isFull || keys.has(id) || leftOf(subject) < units + TO_SPARE) return undefined;
       keys.add(id);
       ahead.set(subject, { calls: own.calls + 1, units: own.units + units });

@@ -83,7 +83,7 @@ async function handle(deps: RouteDeps, { req, caller, query, signal }: RouteCont
   }
 }
 
-/** Rejects when nothing is written any more: with the first fault, or with the reason of `refused`. */
+/** Rejects once writing has ended: with the first fault, or with the reason of `refused`. */
 async function readUpload(
   req: IncomingMessage,
   form: Form<ReceivedImage, 'scene_code'>,

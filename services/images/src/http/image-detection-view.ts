@@ -31,7 +31,7 @@ const imageResult = z
   .discriminatedUnion('status', [succeeded, failed])
   .meta({ id: 'ImageResult', description: 'Outcome of one image' });
 
-/** The outcome of a call as callers see it (spec 2.5). */
+/** The public form of the outcome of a call (spec 2.5). */
 export const imageDetection = z
   .object({
     task_id: z.uuid().describe('Identifier of the call in the task history'),
@@ -42,7 +42,7 @@ export const imageDetection = z
   })
   .meta({ id: 'ImageDetection', description: 'Outcome of an image call' });
 
-/** The same when it is read again. */
+/** The public form of a stored outcome. */
 export const storedDetection = imageDetection
   .omit({ replayed: true })
   .extend({
@@ -79,7 +79,7 @@ export const exampleStoredDetection: z.infer<typeof storedDetection> = {
   result_expires_at: '2026-06-13T08:30:00.000Z',
 };
 
-/** Documents the form of a call. */
+/** OpenAPI description of the multipart form of a call. */
 export const form = z
   .strictObject({
     files: z

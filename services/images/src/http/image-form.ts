@@ -30,7 +30,7 @@ export function imageForm(
   };
 }
 
-/** One of each refusal of its own. */
+/** An example of each refusal that this form defines. */
 export const imageFormRefusals = (): AppError[] => [refuseCount(), refuseSize(), refuseType()];
 
 function refuseSize(): AppError {

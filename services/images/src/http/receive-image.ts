@@ -6,7 +6,7 @@ import type { SpoolSession } from '../clients/spool.ts';
 import { isDeclaredImage, SNIFF_BYTES, sniffImageType } from '../domain/image-type.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';
 
-/** Puts one image into the spool while it arrives, and counts, hashes and sniffs it on the way. */
+/** Streams one image into the spool; counts, hashes and sniffs it on the way. */
 export async function receiveImage(
   { stream, declaredType }: IncomingFile,
   session: SpoolSession,

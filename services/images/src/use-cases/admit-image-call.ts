@@ -7,7 +7,7 @@ import { dayExhausted } from './day-exhausted.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * What keeps new calls out, as far as this process knows.
+ * Refuses new calls, as far as this process knows the reasons.
  * @throws AppError OP-TASK-BREAKER-OPEN under maintenance or with the breaker open, OP-SYS-UNAVAILABLE without a
  * backend.
  */
@@ -16,7 +16,7 @@ export function assertAccepting({ inference }: Pick<Deps, 'inference'>, { mainte
   inference.assertAccepting('detect');
 }
 
-/** Whether a new call of this caller passes everything that is asked before its body is read. */
+/** Whether a new call of this caller passes every check that comes before its body is read. */
 export function isSurelyAdmitted(
   { inference, speculation }: Pick<Deps, 'inference' | 'speculation'>,
   { maintenance, subject }: Caller,
@@ -25,8 +25,8 @@ export function isSurelyAdmitted(
 }
 
 /**
- * Refuses early when the day is used up; quota is not asked while more is known to be left than a call can take.
- * Whether it covers all images the reservation decides.
+ * Refuses early when the daily quota is used up; skips the request to quota while more units are known to be left than
+ * a call can take. The reservation later decides whether the units cover all images.
  * @throws AppError OP-QUOTA-DAILY-EXHAUSTED.
  */
 export async function assertUnitsLeft(
@@ -41,8 +41,8 @@ export async function assertUnitsLeft(
 }
 
 /**
- * Checks a new call. A refusal does not count when the key is known by now: the same call has begun elsewhere
- * meanwhile, perhaps with the last units of the day, and this one is its replay. Undefined then.
+ * Checks a new call. Returns undefined instead of a refusal when the key is known by now: the same call has begun
+ * elsewhere meanwhile, perhaps with the last units of the day, and this one is its replay.
  */
 export async function unlessReplay<T>(
   { db }: Pick<Deps, 'db'>,

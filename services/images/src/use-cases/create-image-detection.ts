@@ -29,18 +29,18 @@ export interface CreateImageDetection {
   caller: Caller;
   idempotencyKey: IdempotencyKey;
   query: CreateQuery;
-  /** Ends the wait for another call; work that has begun is finished. */
+  /** Ends the wait for another call; work in progress is completed. */
   signal: AbortSignal;
 }
 
 /** A call whose body may be read. */
 export interface OpenCall {
   id: KeyId;
-  /** The call that has the key. */
+  /** The call that holds the key. */
   holder: Promise<KeyHolder | undefined>;
-  /** Rejects when the day turns out to be used up; the body is read beside it. */
+  /** Rejects when the daily quota is used up; checked while the body is read. */
   admission: Promise<void>;
-  /** Aborted when nothing of the body is needed any more. */
+  /** Aborted when the body is not needed any more. */
   refused: AbortSignal;
 }
 
@@ -53,9 +53,9 @@ export interface FinishedCall {
 }
 
 /**
- * Before the body is read: looks the key up, and asks beside the reading whether units are left of the day. Where
- * nothing can refuse the call, the lookup runs beside the reading too. `createImageDetection` has to follow at once.
- * @throws AppError what keeps new calls out.
+ * Before the body is read: looks up the key; checks the remaining quota while the body is read. Where no check can
+ * refuse the call, the lookup also runs during the read. `createImageDetection` has to follow at once.
+ * @throws AppError when new calls are refused.
  */
 export async function openCall(deps: CreateDeps, { caller, idempotencyKey }: CreateImageDetection): Promise<OpenCall> {
   const id = { subject: caller.subject, key: idempotencyKey.key };
@@ -72,9 +72,9 @@ export async function openCall(deps: CreateDeps, { caller, idempotencyKey }: Cre
 }
 
 /**
- * One image call under its idempotency key: the first with a key does the work, the others get its outcome. A call
- * whose key is known is no new work: it passes maintenance, an open breaker and a day that is used up.
- * @param reading the body, which is being read until `opened.refused` is aborted.
+ * One image call under its idempotency key: the first call with a key does the work, the others get its outcome. A call
+ * with a known key is no new work: maintenance, an open breaker and a used-up quota do not refuse it.
+ * @param reading the body, which is read until `opened.refused` is aborted.
  */
 export async function createImageDetection(
   deps: CreateDeps,
@@ -101,7 +101,7 @@ export async function createImageDetection(
   }
 }
 
-/** A refusal comes before any fault of the body; a body that is there first does not wait for the answer. */
+/** A refusal takes precedence over a fault of the body; a complete body does not wait for the quota check. */
 async function uploadOf({ admission }: OpenCall, reading: Promise<Upload>): Promise<Upload> {
   try {
     return await reading;
@@ -111,7 +111,7 @@ async function uploadOf({ admission }: OpenCall, reading: Promise<Upload>): Prom
   }
 }
 
-/** The scene of a call that may begin now. */
+/** The scene of an accepted new call. */
 async function acceptNewCall(deps: CreateDeps, caller: Caller, { sceneCode }: Upload): Promise<SceneEntry> {
   const scene = deps.scenes.findEnabled(sceneCode);
   if (!scene) throw fail.sceneUnavailable(sceneCode.slice(0, 64));

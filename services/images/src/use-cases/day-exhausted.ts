@@ -3,14 +3,14 @@ import type { AppError } from '@vision/contracts/errors';
 import { countUndecidedUnits } from '../db/idempotency-keys.ts';
 import type { Deps } from './deps.ts';
 
-/** Image calls end within seconds, and those that died are rolled back within about this time. */
+/** Image calls end within seconds, and dead ones are rolled back within about this time. */
 const UNDECIDED_RETRY_S = 10;
 
 type DayState = Parameters<typeof fail.dailyExhausted>[0];
 
 /**
- * The refusal of a call whose day does not cover it. Where units of other calls that are not finished could cover it,
- * it asks for a retry soon and not on the next day. `except` is the task id of this call.
+ * The refusal of a call that exceeds the daily quota. If a refund of other unfinished calls could cover it, the client
+ * should retry soon instead of on the next day. `except` is the task id of this call.
  */
 export async function dayExhausted(
   { db }: Pick<Deps, 'db'>,

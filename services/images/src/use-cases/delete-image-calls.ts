@@ -7,9 +7,9 @@ import { picturesOf } from './sweep-orphan-pictures.ts';
 import type { SweepDeps } from './sweep-orphan-pictures.ts';
 
 /**
- * Removes calls that their owners have deleted: hidden first, then their pictures, then the rows. Can end at any point
- * and be repeated. A restored database hides calls and removes nothing until an operator has decided about the bucket.
- * Returns the calls of which nothing is left.
+ * Removes calls that their owners have deleted: hides them, then removes their images, then the rows. Can be
+ * interrupted at any point and repeated. In a restored database, calls are only hidden until an operator has decided
+ * about the bucket. Returns the calls that are completely removed.
  */
 export async function deleteImageCalls(deps: SweepDeps, taskIds: string[]): Promise<string[]> {
   const { db, store, signals } = deps;

@@ -13,33 +13,33 @@ import type { Spool } from '../clients/spool.ts';
 import type { Speculation } from '../domain/speculation.ts';
 import type { Signals } from '../signals.ts';
 
-/** Everything that use cases and routes work with; each function names the few it needs. */
+/** Dependencies of use cases and routes; each function names the few it needs. */
 export interface Deps {
   db: Knex;
   logger: Logger;
   signals: Signals;
-  /** Background loops whose steps fail task by task. */
+  /** Background loops in which each task fails on its own. */
   loops: TaskLoops<'recovery'>;
   scenes: Scenes;
   quota: QuotaClient;
   inference: InferenceClient;
   store: ObjectStore;
-  /** What the keys of new pictures begin with. */
+  /** Prefix of the keys of new images. */
   ownPrefix: () => Promise<string>;
   spool: Spool;
-  /** Bounds the calls of this process, and those of one subject; those beyond it are refused. */
+  /** Limits the concurrent calls of this process and of each subject; calls beyond a limit are refused. */
   callGate: Gate;
-  /** Bounds the images that all calls of this process work on at once; the others wait, subjects take turns. */
+  /** Limits the concurrent images of all calls of this process; others wait, with fair queueing between subjects. */
   imageGate: Gate;
-  /** Which calls may have their pictures detected before they are confirmed. */
+  /** Decides which calls may have their images detected before they are confirmed. */
   speculation: Speculation;
-  /** Events were appended: the relay looks at once. */
+  /** Wakes the relay after events were appended. */
   wakeRelay: () => void;
-  /** Publishes events again when an operator asks for it; else the relay publishes. */
+  /** Publishes events again on request of an operator; otherwise the relay publishes. */
   producer: EventProducer;
-  /** For a look at dead letters. */
+  /** For reading dead letters. */
   kafka: KafkaClient;
-  /** How this process stands, for operators. */
+  /** Status of this process for operators. */
   status: StatusReader;
   settings: Settings;
 }
@@ -47,22 +47,22 @@ export interface Deps {
 /** Numbers from configuration. */
 export interface Settings {
   imagesPerCallAtOnce: number;
-  /** Longest time from the whole upload of a call until the work on its images is over. */
+  /** Maximum time from the complete upload of a call to the end of the work on its images. */
   callMs: number;
-  /** Longest wait for the backend to answer one image: none begins when less is left of a call. */
+  /** Maximum wait for the backend to answer one image; no image begins when the call has less time left. */
   detectMs: number;
   leaseMs: number;
-  /** Longest wait for another call with the same key. */
+  /** Maximum wait for another call with the same key. */
   keyWaitMs: number;
   bodyIdleMs: number;
   bodyTotalMs: number;
   retentionDays: number;
-  /** Younger pictures may belong to a call that has not stored its result yet. */
+  /** Minimum age of orphans: younger images may belong to a call whose result is not stored yet. */
   orphanAgeMs: number;
-  /** How often all stored objects are looked at. */
+  /** Interval between sweeps of all stored objects. */
   fullSweepMs: number;
-  /** Time from the mark of an unused picture until it is removed. */
+  /** Time from marking an unused image until it is removed. */
   sweepGraceMs: number;
-  /** Age at which a difference that an audit found counts. */
+  /** Age from which an audit reports a difference. */
   auditAgeMs: number;
 }

@@ -7,7 +7,7 @@ import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Stores the outcome: key, record, images and event at once.
+ * Stores the outcome: key, record, images and event in one statement.
  * @throws AppError OP-SYS-UNAVAILABLE `call_taken_over` when the claim was lost; nothing is stored then.
  */
 export async function finishImageCall(
@@ -26,7 +26,7 @@ export async function finishImageCall(
   return { ...call, updatedAt: done.updatedAt, resultExpiresAt: done.expiresAt };
 }
 
-/** The record of a call; the database says when it was finished and until when it is kept. */
+/** The record of a call; the database sets when it finished and when it expires. */
 function toCall(claim: Claim, entries: ImageEntry[]): ImageCall {
   return {
     taskId: claim.taskId,

@@ -3,10 +3,10 @@ import { findImageCall } from '../db/image-calls.ts';
 import type { ImageCall } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 
-/** The refusal for an id that names no image call of the caller; it may name a video task. */
+/** The error for an id that names no image call of the caller; it may name a video task. */
 export const imageCallNotFound = () => fail.notFound('There is no image call with this task_id.', 'task_not_found');
 
-/** @throws AppError not_found for a call of another subject as for one that never was. */
+/** @throws AppError not_found for an unknown call and for a call of another subject alike. */
 export async function getImageCall(
   { db }: Pick<Deps, 'db'>,
   input: { subject: string; taskId: string },

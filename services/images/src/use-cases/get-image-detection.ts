@@ -9,14 +9,14 @@ export interface StoredDetection {
 }
 
 /**
- * A finished image call with what was found on its images.
- * @throws AppError not_found for a call of another subject as for one that never was.
+ * A finished image call with its detections.
+ * @throws AppError not_found for an unknown call and for a call of another subject alike.
  */
 export async function getImageDetection(
   { db }: Pick<Deps, 'db'>,
   id: { subject: string; taskId: string },
 ): Promise<StoredDetection> {
-  // The images first: they are removed with their call, so a call that is still there has all of them.
+  // Images are read first: they are removed with their call, so a call that still exists has all of them.
   const entries = await findImages(db, id.taskId);
   return { call: await getImageCall({ db }, id), entries };
 }

@@ -8,8 +8,8 @@ export interface HeldLease {
 }
 
 /**
- * Renews the lease of a claim while the work goes on, and ends the work when another process has taken the call over. A
- * database that is away for a moment does not end it: writing the outcome checks the claim once more.
+ * Renews the lease of a claim during the work, and aborts the work when another process has taken the call over. A
+ * short outage of the database does not abort it: writing the outcome checks the claim once more.
  */
 export function holdLease(
   { db, settings, signals }: Pick<Deps, 'db' | 'settings' | 'signals'>,

@@ -19,17 +19,17 @@ export interface ReceivedImage {
   read: () => Readable;
 }
 
-/** What the images of one call have in common. */
+/** The common part of all images of one call. */
 export interface CallWork {
   call: Pick<Claim, 'taskId' | 'subject'>;
   scene: SceneEntry;
-  /** Resolves when the key is claimed and the units are reserved: nothing is stored or counted before. */
+  /** Resolves when the key is claimed and the units are reserved; no image is stored or counted before. */
   confirmed: Promise<void>;
   /** Ends the work on all images; its reason is thrown. */
   signal: AbortSignal;
-  /** Aborted once store or backend did not answer in time: images that have not begun fail with it at once. */
+  /** Aborted when the store or the backend timed out: images that have not begun fail with it at once. */
   stalled: AbortController;
-  /** Aborted when the time of the call is over: images that are under way fail with it. */
+  /** Aborted when the time of the call has expired: images in progress fail with it. */
   late: AbortController;
 }
 
@@ -46,7 +46,10 @@ export interface ProcessedImage {
 
 type ImageDeps = Pick<Deps, 'inference' | 'ownPrefix' | 'signals' | 'store'>;
 
-/** Relays and detects one image. Faults of store, backend or picture are its outcome; anything else is thrown. */
+/**
+ * Relays and detects one image. A fault of the store, the backend or the image is its outcome; any other error is
+ * thrown.
+ */
 export async function processImage(deps: ImageDeps, work: CallWork, numbered: NumberedImage): Promise<ProcessedImage> {
   work.signal.throwIfAborted();
   const { seq, image } = numbered;
@@ -58,8 +61,8 @@ export async function processImage(deps: ImageDeps, work: CallWork, numbered: Nu
 }
 
 /**
- * The picture goes to the backend at once, and to the store as soon as the call is confirmed. Without a stored picture
- * there is no result, so a failed relay ends the detection.
+ * Sends the image to the backend at once, and to the store as soon as the call is confirmed. Without a stored image
+ * there is no result, so a failed relay aborts the detection.
  */
 async function relayAndDetect(
   deps: ImageDeps,
@@ -102,7 +105,7 @@ async function relayAndDetect(
   return { outcome: { status: 'succeeded', objectKey, size, objects: kept }, processorMs };
 }
 
-/** @returns the key of the stored picture */
+/** @returns the key of the stored image */
 async function relayOnceConfirmed(
   { ownPrefix, store }: Pick<Deps, 'ownPrefix' | 'store'>,
   { call, confirmed }: CallWork,
@@ -115,7 +118,7 @@ async function relayOnceConfirmed(
   return objectKey;
 }
 
-/** Whether store or backend gave no answer in time. A refusal is known at once and may concern this picture only. */
+/** Whether the store or the backend timed out. A refusal arrives at once and may concern only this image. */
 const isStall = (error: unknown): boolean => isTimeout(outcomeOf(error));
 
 function failedOutcome(

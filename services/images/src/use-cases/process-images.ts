@@ -9,14 +9,14 @@ export type ProcessDeps = Pick<Deps, 'inference' | 'imageGate' | 'ownPrefix' | '
 
 export interface ImagesInput extends Pick<CallWork, 'call' | 'scene' | 'confirmed' | 'signal'> {
   images: ReceivedImage[];
-  /** When the work has to be over, by `performance.now()`. */
+  /** When the work must end, by `performance.now()`. */
   deadline: number;
 }
 
 /**
- * Relays and detects the images of one call, some at a time; every image has its own outcome. Images for which there
- * is no time fail: the gateway counts the calls of a subject only for so long, and the work has to be over by then.
- * @throws AppError OP-TASK-BREAKER-OPEN when the backend is not asked at all.
+ * Relays and detects the images of one call, some at a time; every image has its own outcome. Images without enough
+ * time left fail: the gateway counts the calls of a subject for a limited time, and the work must end by then.
+ * @throws AppError OP-TASK-BREAKER-OPEN when the backend is not called at all.
  */
 export async function processImages(
   deps: ProcessDeps,
@@ -43,8 +43,8 @@ async function processAll(deps: ProcessDeps, work: CallWork, images: ReceivedIma
 }
 
 /**
- * While the breaker is half-open it lets one image through and would refuse the others of its call: they follow when it
- * is decided. Where the image of another call is the one let through, this call is refused as a whole.
+ * A half-open breaker lets one image through and would refuse the others of its call, so these wait for its outcome. If
+ * it has let an image of another call through, this whole call is refused.
  */
 async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedImage[]): Promise<ProcessedImage[]> {
   const { inference } = deps;
@@ -61,13 +61,15 @@ async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedIma
   return processed;
 }
 
-/** Begins no image that the backend might not answer in time, and ends those under way when the time is over. */
+/** Begins no image that the backend might not answer in time, and aborts images in progress at the deadline. */
 function limitTime({ settings }: ProcessDeps, work: CallWork, leftMs: number): NodeJS.Timeout[] {
   const end = (what: AbortController) => what.abort(fail.upstreamDown('image_call_out_of_time'));
   return [setTimeout(end, leftMs - settings.detectMs, work.stalled), setTimeout(end, leftMs, work.late)];
 }
 
-/** Waits for a place among the images of all calls. What is aborted meanwhile is begun at once, and fails at once. */
+/**
+ * Waits for a slot among the images of all calls. An aborted wait begins the image at once, which then fails at once.
+ */
 async function whenFree<T>({ imageGate }: ProcessDeps, work: CallWork, begin: () => Promise<T>): Promise<T> {
   const ended = AbortSignal.any([work.signal, work.stalled.signal]);
   try {

@@ -7,12 +7,12 @@ import type { Rollback, RollbackDeps } from './roll-back-image-call.ts';
 
 export type RecoverDeps = RollbackDeps & Pick<Deps, 'settings'>;
 
-/** Calls that are rolled back at once: one that waits for the object store holds up no other. */
+/** Concurrent rollbacks: a call that waits for the object store delays no other. */
 const AT_ONCE = 20;
 
 /**
- * Rolls back calls whose process died: their callers have lost the connection, and a retry with the same key starts
- * anew. Returns how many there were.
+ * Rolls back calls whose process died: their callers have lost the connection, and a retry with the same key starts a
+ * new call. Returns the number of calls.
  */
 export async function recoverDeadCalls(deps: RecoverDeps & Pick<Deps, 'loops'>): Promise<number> {
   const dead = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: AT_ONCE });
@@ -25,7 +25,7 @@ export async function recoverDeadCalls(deps: RecoverDeps & Pick<Deps, 'loops'>):
   return dead.length;
 }
 
-/** The same at once for a call that a request waits for; does nothing when another process is rolling it back. */
+/** Recovers one call at once because a request waits for it; does nothing when another process is rolling it back. */
 export async function takeOverDeadCall(deps: RecoverDeps, taskId: string): Promise<void> {
   const [claim] = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: 1, taskId });
   if (!claim) return;

@@ -17,23 +17,25 @@ import type { SweepDeps } from './sweep-orphan-pictures.ts';
 export type RollbackDeps = SweepDeps & Pick<Deps, 'ownPrefix' | 'quota' | 'settings' | 'wakeRelay'>;
 
 export interface Rollback {
-  /** false when certainly no unit was taken and no picture stored. */
+  /** False when no unit was taken and no image stored for certain. */
   hadEffects: boolean;
-  /** Its process died: in a restored database the call may have finished since, so its pictures stay there. */
+  /**
+   * Its process died: in a restored database the call may have finished since, so its images are not removed there.
+   */
   isRecovery?: boolean;
   /** Why, for the log. */
   reason: unknown;
 }
 
 const DAY_MS = 86_400_000;
-/** A removal that takes longer continues in the background; what it leaves the sweep removes. */
+/** A longer removal continues in the background; the sweep removes the rest. */
 const REMOVAL_WAIT_MS = 2_000;
 
 /**
- * Gives back what a call holds: units, pictures, at last the key. Every step may be repeated. It begins by setting the
- * key row to `undoing`, which fails when the result was stored after all or the call was taken over.
- * The key is removed together with the event that guarantees the refund, so quota and the store may be away. When the
- * database is away, recovery rolls back the call later.
+ * Rolls back a call: refunds its units, removes its images and finally releases its key. Every step may be repeated. It
+ * first sets the key row to `undoing`, which fails when the result was stored after all or the call was taken over.
+ * The key is removed together with the event that guarantees the refund, so quota and the store may be unavailable.
+ * While the database is unavailable, recovery rolls back the call later.
  */
 export async function rollBackImageCall(deps: RollbackDeps, claim: Claim, rollback: Rollback): Promise<void> {
   try {
@@ -43,7 +45,7 @@ export async function rollBackImageCall(deps: RollbackDeps, claim: Claim, rollba
   }
 }
 
-/** The same for the recovery, which repeats it. Rejects when the database fails. */
+/** The rollback for the recovery, which repeats it. Rejects when the database fails. */
 export async function tryRollback(deps: RollbackDeps, claim: Claim, rollback: Rollback): Promise<void> {
   const { hadEffects, isRecovery = false, reason } = rollback;
   if (hadEffects) {
@@ -79,8 +81,8 @@ async function removePictures(deps: RollbackDeps, claim: Claim, isRecovery: bool
 }
 
 /**
- * The process that took the call over removed what was stored until then; what this process stored
- * since is still there.
+ * The process that took the call over removed the images stored until then; images that this process stored since still
+ * exist.
  */
 async function removeLatePictures(deps: RollbackDeps, claim: Claim, isRecovery: boolean): Promise<void> {
   const finished = await findFinished(deps.db, [claim.taskId]);

@@ -22,7 +22,7 @@ import type { RollbackDeps } from './roll-back-image-call.ts';
 import { speculate } from './speculate.ts';
 import type { SpeculateDeps, SpeculativeWork } from './speculate.ts';
 
-/** With the work on the images before it less than the gateway waits for an answer. */
+/** Together with the work on the images, less than the timeout of the gateway. */
 const READ_BACK_MS = 10_000;
 
 export type RunDeps = RollbackDeps & SpeculateDeps & Pick<Deps, 'settings'>;
@@ -31,7 +31,7 @@ export interface Work {
   images: ReceivedImage[];
   scene: SceneEntry;
   dailyLimit: number;
-  /** When the work on the images has to be over, by `performance.now()`. */
+  /** When the work on the images must end, by `performance.now()`. */
   deadline: number;
 }
 
@@ -44,9 +44,8 @@ export interface WorkedCall {
 
 /**
  * The work on a new key: claim → reserve → relay and detect → store the result → settle. Detection has no effects, so
- * it may begin before the first two have passed; nothing is stored, charged or answered without them (ADR 11).
- * A failure before the result is stored is rolled back, so the key is free again; recovery does the same for a process
- * that died.
+ * it may begin before the first two steps; no result is stored, charged or answered without them (ADR 11). A failure
+ * before the result is stored is rolled back, so the key is free again; recovery does the same for a process that died.
  * @returns undefined when another call holds the key.
  */
 export async function runImageCall(deps: RunDeps, key: NewKey, work: Work): Promise<WorkedCall | undefined> {
@@ -72,16 +71,16 @@ export async function runImageCall(deps: RunDeps, key: NewKey, work: Work): Prom
 
 interface ClaimedWork extends Work {
   startedAt: number;
-  /** Ends the work on the images. */
+  /** Aborts the work on the images. */
   ending: AbortController;
-  /** Resolved when the units are reserved: images may be stored from then on. */
+  /** Resolved when the units are reserved; images may be stored from then on. */
   confirmation: { resolve: () => void };
   input: ImagesInput;
-  /** Detection of the images, where it has begun. */
+  /** Detection of the images, if it has begun speculatively. */
   speculative: SpeculativeWork | undefined;
 }
 
-/** The work on a key that is ours; rolls it back when it fails. */
+/** The work on a claimed key; rolls it back on failure. */
 async function runClaimed(deps: RunDeps, claim: Claim, work: ClaimedWork): Promise<WorkedCall> {
   const { ending } = work;
   const lease = holdLease(deps, claim, ending);
@@ -118,7 +117,7 @@ async function finishWork(deps: RunDeps, claim: Claim, work: ClaimedWork): Promi
   return { call, entries, processorMs: processed.map((one) => one.processorMs) };
 }
 
-/** Takes one unit per image; returns the refusal when quota says that none were taken. */
+/** Reserves one unit per image; returns the refusal when quota reports that no unit was taken. */
 async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }: Work): Promise<AppError | undefined> {
   const { quota, speculation } = deps;
   const reply = await quota.reserve(claim.reservationId, claim.subject, {
@@ -137,14 +136,14 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
     case 'conflict':
       return fail.keyReused();
     case 'closed':
-      // Another process has rolled this call back already: the lease ran out while quota was asked.
+      // Another process has rolled this call back already: the lease expired during the request to quota.
       return fail.sysUnavailable('call_taken_over');
   }
 }
 
 /**
- * Stores the outcome. When the answer to the commit is lost, the record tells whether it took place, once no commit is
- * under way any more.
+ * Stores the outcome. When the answer to the commit is lost, the record shows whether it took place, once no commit is
+ * in progress any more.
  */
 async function finishOnce(deps: RunDeps, claim: Claim, entries: ImageEntry[]): Promise<ImageCall> {
   try {
@@ -160,7 +159,7 @@ async function finishOnce(deps: RunDeps, claim: Claim, entries: ImageEntry[]): P
   }
 }
 
-/** Gives the units of failed images back before the caller's next request; the event says the same once more. */
+/** Refunds the units of failed images before the next request of the caller; the event repeats the settlement. */
 async function settle({ quota, signals }: RunDeps, call: ImageCall): Promise<void> {
   if (call.imagesSucceeded === call.imagesTotal) return;
   try {

@@ -14,9 +14,9 @@ export interface Removed {
 const BATCH = 100;
 
 /**
- * Removes calls that have expired, batch by batch: pictures first, then rows and keys, so that the next run continues
- * one that was cut short. Reads have hidden the calls since they expired. A restored database removes nothing: what it
- * holds may be older than its objects.
+ * Removes expired calls in batches: images first, then rows and keys, so that the next run continues an interrupted
+ * one. Reads hide calls from their expiry on. A restored database removes nothing: its rows may be older than its
+ * objects.
  */
 export async function runRetention(deps: SweepDeps, signal?: AbortSignal): Promise<Removed> {
   const removed: Removed = { image_calls: 0, pictures: 0 };

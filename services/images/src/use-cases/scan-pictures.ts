@@ -3,7 +3,7 @@ import { scanObjects } from '@vision/objects/scan-objects';
 import { picturesToScan } from '../db/image-calls.ts';
 import type { Deps } from './deps.ts';
 
-/** Images whose picture is not in the bucket. */
+/** Image rows without an object in the bucket. */
 export const scanPictures =
   ({ db, store }: Pick<Deps, 'db' | 'store'>) =>
   (page: ScanPage): Promise<ObjectScan> =>

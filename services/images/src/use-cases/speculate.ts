@@ -7,17 +7,17 @@ import type { ImagesInput, ProcessDeps } from './process-images.ts';
 /** Work on images that began before their call was confirmed. */
 export interface SpeculativeWork {
   processed: Promise<ProcessedImage[]>;
-  /** The call holds its key and its units: the work is needed. */
+  /** Keeps the work: the call holds its key and its units. */
   keep: () => void;
-  /** Waits for the work, which has been ended or is done, and counts it as done in vain unless it was kept. */
+  /** Waits for the work, which has ended or was aborted, and counts it as wasted unless it was kept. */
   end: () => Promise<void>;
 }
 
 export type SpeculateDeps = ProcessDeps & Pick<Deps, 'speculation'>;
 
 /**
- * Begins the work on the images of a call that is likely to be confirmed; undefined when it has to run in order. While
- * the breaker is not closed one image is tried at a time, so nothing is speculated then.
+ * Begins the work on the images of a call that is likely to be confirmed; undefined when the call may not speculate.
+ * While the breaker is not closed, it tries one image at a time, so no call speculates then.
  */
 export function speculate(deps: SpeculateDeps, key: NewKey, input: ImagesInput): SpeculativeWork | undefined {
   const { speculation, inference, signals } = deps;
@@ -25,7 +25,7 @@ export function speculate(deps: SpeculateDeps, key: NewKey, input: ImagesInput):
   const slot = speculation.begin(key, key.imagesTotal);
   if (!slot) return undefined;
   const processed = processImages(deps, input);
-  // The code that ends it knows why, and may no longer await it.
+  // The code that aborts the work knows why, and may no longer await it.
   processed.catch(() => undefined);
   let isKept = false;
   return {

@@ -8,7 +8,7 @@ import { findStored } from '../db/image-calls.ts';
 import { PICTURE_PREFIX, dayOf, parsePictureKey } from '../domain/picture-key.ts';
 import type { Deps, Settings } from './deps.ts';
 
-/** Names pictures among the objects of the bucket. */
+/** Name of images among the objects of the bucket. */
 export const PICTURES = 'pictures';
 
 export interface SweepDeps extends Pick<Deps, 'db' | 'logger' | 'store' | 'signals'> {
@@ -16,8 +16,8 @@ export interface SweepDeps extends Pick<Deps, 'db' | 'logger' | 'store' | 'signa
 }
 
 /**
- * Removes pictures that no call names: stored after the call had been rolled back, or although the answer was lost.
- * Does nothing when it is another replica's turn. Returns how many were removed.
+ * Removes images that no call names: stored after the rollback of their call, or although the answer was lost. Does
+ * nothing when it is the turn of another replica. Returns how many were removed.
  */
 export async function sweepOrphanPictures(
   deps: SweepDeps,
@@ -36,21 +36,21 @@ export const picturesOf = ({ db, logger, store, settings }: SweepDeps): Sweep =>
   prefix: PICTURE_PREFIX,
   firstKeyAt: (instant) => `${dayOf(instant)}/${firstIdAt(instant)}`,
   ageMs: settings.orphanAgeMs,
-  // The id is made when the upload is whole.
+  // The id is created when the upload is complete.
   uploadMs: settings.keyWaitMs + settings.callMs,
   fullEveryMs: settings.fullSweepMs,
   graceMs: settings.sweepGraceMs,
   findUnused: async (keys) => {
-    // A store that was killed may leave a file of its own behind; its name is no picture's, so no row names it.
+    // A killed object store may leave a file of its own; its name is no key of an image, so no row names it.
     const taskOf = (key: string) => parsePictureKey(key)?.taskId ?? '';
     const taskIds = [...new Set(keys.map(taskOf))].filter((taskId) => taskId !== '');
-    // Unfinished calls are read first: a call that finishes in between is then found among the finished ones.
+    // Unfinished calls are read first, so a call that finishes in between is found among the finished ones.
     const unfinished = new Set(await findUnfinished(db, taskIds));
     const stored = new Set(await findStored(db, taskIds));
     return keys.filter((key) => !stored.has(key) && !unfinished.has(taskOf(key)));
   },
 });
 
-/** Notes what an operator decides about this database and the bucket. */
+/** Records the decision of an operator about this database and the bucket. */
 export const decideAboutPictures = ({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> =>
   decide(db, PICTURES, decision);

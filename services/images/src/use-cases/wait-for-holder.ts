@@ -7,7 +7,7 @@ import type { RecoverDeps } from './recover-dead-calls.ts';
 
 export interface Wait {
   id: KeyId;
-  /** What the waiting call means; a holder that means something else refuses it at once. */
+  /** Fingerprint of the waiting call; a holder with another fingerprint refuses it at once. */
   fingerprint: string;
   /** By `performance.now()`. */
   deadline: number;
@@ -15,8 +15,8 @@ export interface Wait {
 }
 
 /**
- * Waits while another call works on the key, looking again and again without holding a connection. Gives the holder
- * once its call is done, undefined once the key is free. A call whose process died is rolled back at once.
+ * Waits while another call works on the key; polls without holding a connection. Returns the holder once its call is
+ * done, undefined once the key is free. A call whose process died is rolled back at once.
  * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after the deadline.
  */
 export async function waitForHolder(

@@ -16,7 +16,7 @@ export type Child = ReturnType<typeof clientOf> & {
   stop: () => Promise<void>;
 };
 
-/** The service as a process of its own, so that it can be killed. */
+/** The service as a process of its own, so that a test can kill it. */
 export async function startChild(env: Record<string, string>): Promise<Child> {
   const [port, healthPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, ['--conditions=@vision/source', testEntry, 'images'], {

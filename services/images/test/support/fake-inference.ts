@@ -7,11 +7,11 @@ export type DetectAnswer = { status: number; body: unknown; headers?: Record<str
 
 export interface FakeInference {
   url: string;
-  /** Decides by the text inside a picture; the default detects one object. */
+  /** The answer for the text inside an image; the default detects one object. */
   answer: (picture: string, url: URL) => DetectAnswer | Promise<DetectAnswer>;
-  /** Texts of the pictures seen. */
+  /** Texts of the received images. */
   readonly seen: string[];
-  /** Most requests that were open at the same time. */
+  /** Maximum of concurrent requests. */
   mostAtOnce: number;
   close: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export const detected = (objects: unknown[] = [oneObject]): DetectAnswer => ({
   body: { image: { width: 640, height: 480 }, objects },
 });
 
-/** A backend over a real socket whose every answer a test can choose. */
+/** A backend over a real socket; a test can choose each answer. */
 export async function startFakeInference(): Promise<FakeInference> {
   let open = 0;
   const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {

@@ -20,15 +20,15 @@ export type Fault = 'none' | 'lose' | 'refuse' | 'reject';
 export interface FakeQuota {
   url: string;
   readonly reservations: Map<string, Reservation>;
-  /** Units charged in all. */
+  /** Total of charged units. */
   used: () => number;
-  /** Units that another part has taken. */
+  /** Units used by another service. */
   usedElsewhere: number;
-  /** Keys that belong to a video task. */
+  /** Keys of video tasks. */
   readonly videoKeys: Set<string>;
   /**
-   * What happens to a request before it is answered: `refuse` drops it, `lose` works on it and drops the answer,
-   * `reject` answers that the request is not valid. `id` is that of the reservation.
+   * Fault of a request: `refuse` drops it, `lose` processes it and drops the answer, `reject` answers that the request
+   * is invalid. `id` is the id of the reservation.
    */
   fault: (what: What, id: string) => Fault | Promise<Fault>;
   close: () => Promise<void>;
@@ -64,7 +64,7 @@ async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse
   for await (const chunk of req) chunks.push(chunk as Buffer);
   const asked = whatIsAsked(url.pathname);
   if (!asked) {
-    // The audit asks beside the calls which reservations are open.
+    // The audit queries open reservations in the background.
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items: [] }));
     return;
   }
@@ -87,7 +87,7 @@ async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse
   else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
 }
 
-/** Undefined for what is no question about one reservation or about usage. */
+/** Undefined for a request about neither one reservation nor usage. */
 function whatIsAsked(path: string): { what: What; id: string } | undefined {
   if (path === '/internal/v1/usage') return { what: 'usage', id: '' };
   const match = /^\/internal\/v1\/reservations\/([^/]+)(?:\/(settlement|refund))?$/.exec(path);

@@ -1,4 +1,4 @@
-/** A picture as far as the service looks: the signature of a format, a text the fake backend goes by, zeros. */
+/** An image that passes the checks of the service: the signature of a format, a text for the fake backend, zeros. */
 export function picture(text = 'picture', { bytes = 64, type = 'png' }: { bytes?: number; type?: PictureType } = {}) {
   const content = Buffer.alloc(bytes);
   signatures[type].copy(content);
@@ -16,7 +16,7 @@ const signatures = {
 export interface Part {
   name: string;
   content: Buffer | string;
-  /** A file when given. */
+  /** Makes the part a file. */
   filename?: string;
   type?: string;
 }
@@ -33,7 +33,7 @@ export const scene = (code: string): Part => ({ name: 'scene_code', content: cod
 
 export const BOUNDARY = 'test-boundary-7d93';
 
-/** The body of a form, written by hand so that it can be wrong. */
+/** The body of a form, written by hand so that it can be malformed. */
 export function multipart(parts: Part[], { end = true, boundary = BOUNDARY } = {}): Buffer {
   const chunks = parts.flatMap(({ name, content, filename, type }) => [
     Buffer.from(

@@ -10,7 +10,7 @@ export interface RawOptions {
   headers?: Record<string, string | string[]>;
 }
 
-/** A request whose body a test writes piece by piece. */
+/** A request whose body a test writes in pieces. */
 export function openPost(url: string, { token, key, headers }: RawOptions): ClientRequest {
   const req = request(`${url}/v1/vision/image-detections`, {
     method: 'POST',
@@ -26,7 +26,7 @@ export function openPost(url: string, { token, key, headers }: RawOptions): Clie
   return req;
 }
 
-/** Writes with back-pressure until everything is sent or the other side has answered or hung up. */
+/** Writes with back-pressure until all data is sent or the server has answered or closed the connection. */
 export async function pump(req: ClientRequest, chunks: Iterable<Buffer>): Promise<void> {
   const over = new AbortController();
   req.once('response', () => over.abort()).once('close', () => over.abort());
@@ -47,7 +47,7 @@ export async function answerOf(req: ClientRequest): Promise<{ status: number; re
   return { status: response.statusCode ?? 0, reason: problem.details?.reason ?? '' };
 }
 
-/** Spooled files of a folder: those with a name, and those without that a process still holds open. */
+/** Spooled files of a folder: named ones, and unnamed ones that a process still holds open. */
 export async function spooled(folder: string, pid: number | 'self' = 'self'): Promise<string[]> {
   const named: string[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 type Mode = 'pass' | 'refuse' | 'hang';
 
-/** Passes everything on to the store but for what `modeOf` names: refused with 500, or never answered. */
+/** Forwards requests to the store unless `modeOf` says otherwise: refused with 500, or never answered. */
 export async function startS3Proxy(endpoint: string, modeOf: (method: string, path: string) => Mode) {
   const server = createServer((req, res) => {
     const path = req.url ?? '/';
@@ -14,7 +14,7 @@ export async function startS3Proxy(endpoint: string, modeOf: (method: string, pa
       return;
     }
     const target = new URL(path, endpoint);
-    // The host the client signed must stay.
+    // Keeps the host that the client signed.
     const onward = request(target, { method: req.method, headers: req.headers, setHost: false }, (reply) => {
       res.writeHead(reply.statusCode ?? 502, reply.headers);
       reply.pipe(res);

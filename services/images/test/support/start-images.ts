@@ -44,7 +44,7 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Everything the service talks to; outlives the service, so that a test can start it again. */
+/** All dependencies of the service; they outlive it, so that a test can start it again. */
 export interface World {
   database: TestDatabase;
   kafka: TestKafka;
@@ -56,10 +56,10 @@ export interface World {
   close: () => Promise<void>;
 }
 
-/** `stop` ends the service and removes its world. */
+/** `stop` stops the service and removes its world. */
 export type TestImages = World & RunningImages;
 
-/** `shared` topics outlive the world; making topics takes the broker long. */
+/** `shared` topics outlive the world, because creating topics is slow. */
 export async function createWorld(shared?: TestKafka): Promise<World> {
   const [database, kafka, s3, inference, quota, spoolDir] = await Promise.all([
     createTestDatabase(migrations),
@@ -87,17 +87,17 @@ export async function createWorld(shared?: TestKafka): Promise<World> {
     SERVICE_KEY: testServiceKey('images'),
     SERVICE_PUBLIC_KEYS: testPublicKeys,
     INFERENCE_URL: inference.url,
-    // A test of a backend or a store that is slow names its own limits.
+    // A test of a slow backend or store sets its own limits.
     DETECT_TIMEOUT_MS: '100000',
     CALL_TIMEOUT_MS: '110000',
     S3_IDLE_MS: '100000',
     QUOTA_URL: quota.url,
     SCENES_FILE: join(import.meta.dirname, '../../../../config/scenes.json'),
     SPOOL_DIR: spoolDir,
-    // The neighbours live in the process of the tests: one that is slow is not away.
+    // The neighbours run in the test process: a slow neighbour is not unavailable.
     QUOTA_TIMEOUT_MS: '100000',
     KEY_WAIT_MS: '100000',
-    // No claim ends by itself: a test of that names its own lease.
+    // No claim expires; a test of expiry sets its own lease.
     LEASE_MS: '600000',
   };
   return {
@@ -135,7 +135,7 @@ export async function startReplica(world: World, over: Record<string, string> = 
   };
 }
 
-/** The service as it is deployed, between fakes of its neighbours and real stores. */
+/** The service with its deployed wiring, between fake neighbours and real stores. */
 export async function startImages(over: Record<string, string> = {}, shared?: TestKafka): Promise<TestImages> {
   const world = await createWorld(shared);
   const replica = await startReplica(world, over);
@@ -149,7 +149,7 @@ export async function startImages(over: Record<string, string> = {}, shared?: Te
   };
 }
 
-/** What the gateway does for a caller: the token, and the body as it came. */
+/** A request of the gateway for a caller: the token, and the body unchanged. */
 export function clientOf(url: string) {
   const tokenOf = (caller: Partial<Caller> = {}) =>
     testToken('gateway', 'images', {
@@ -172,10 +172,10 @@ export function clientOf(url: string) {
       body: Buffer.isBuffer(parts) ? parts : multipart(parts),
       signal: signal ?? null,
     });
-  /** What tasks does to learn of a call. */
+  /** A read request of the tasks service. */
   const get = async (path: string, { subject = 'subject-a' }: { subject?: string } = {}) =>
     fetch(url + path, { headers: { authorization: `Bearer ${await testToken('tasks', 'images', { subject })}` } });
-  /** What tasks asks with a body, of a replica at this address. */
+  /** A request of the tasks service with a body, to a replica at this address. */
   const askAt = async (base: string, path: string, body: object) => {
     const authorization = `Bearer ${await testToken('tasks', 'images', { subject: 'tasks' })}`;
     const headers = { authorization, 'content-type': 'application/json' };

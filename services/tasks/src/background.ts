@@ -29,7 +29,7 @@ import { tellDueDeletions } from './use-cases/retain/tell-deletions.ts';
 
 export interface Background {
   start: () => void;
-  /** Whether the consumer works; for the liveness check. */
+  /** Whether the consumer runs; for the liveness check. */
   isAlive: () => boolean;
   stop: () => Promise<void>;
 }
@@ -49,12 +49,12 @@ export interface BackgroundParts {
   onFatal: (error: unknown) => void;
 }
 
-/** How often ends that wait for their frames are looked at; they are in memory. */
+/** Interval between checks of ended jobs whose tasks wait for frames; they are in memory. */
 const READABILITY_MS = 200;
-/** Pause between two rounds for creates that wait for a slot; nothing is asked while none does. */
+/** Pause between two rounds of granting slots; a round without waiting create requests makes no query. */
 const SLOTS_MS = 500;
 
-/** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
+/** Builds the background jobs: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
   deps: Deps,
   config: Config,
@@ -136,7 +136,7 @@ const retentionPoller = (deps: Deps, intervalMs: number): Poller =>
     run: thenPause((signal) => runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: intervalMs, signal }))),
   });
 
-/** Runs one round; the next one comes after the pause. */
+/** Runs one round and returns 0, so that the next one comes after the pause. */
 const thenPause = (work: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
   await work(signal);
   return 0;

@@ -22,7 +22,7 @@ export type Clients = Pick<
   'store' | 'videos' | 'ownPrefix' | 'inference' | 'quota' | 'results' | 'images' | 'policy' | 'probe'
 >;
 
-/** Builds what speaks to everything outside of the service but its database and Kafka. */
+/** Builds the clients of everything outside of the service except its database and Kafka. */
 export function createClients(config: Config, { db, logger }: { db: Knex; logger: Logger }): Clients {
   const { RESULTS_URL: resultsUrl, IMAGES_URL: imagesUrl } = config;
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = config;

@@ -77,7 +77,10 @@ export const configSchema = z.object({
   PLACE_QUEUE: count(100).describe('Create requests that may wait for a capacity slot, per replica'),
 });
 
-/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+/**
+ * Constants that operators do not change, and the settings, in one configuration. Fast test suites replace some of
+ * them.
+ */
 export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
@@ -129,6 +132,6 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   return { ...constants, ...loadConfig(configSchema, env) };
 }
 
-/** Longest time of each phase of a stop. */
+/** Maximum time of each phase of a stop. */
 export const stopTimesOf = (settings: StopSettings) =>
   stopTimes(settings, { http: settings.SHUTDOWN_GRACE_MS, background: 15_000, health: 2_000, clients: 5_000 });

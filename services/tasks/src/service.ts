@@ -42,7 +42,7 @@ import { createStopSender } from './use-cases/follow/stop-sender.ts';
 import { VIDEOS } from './use-cases/retain/sweep-videos.ts';
 
 export interface TasksService extends RunningService {
-  /** Known after `start`, as the other port. */
+  /** Known after `start`, like the other port. */
   readonly port: number;
   readonly healthPort: number;
 }
@@ -51,7 +51,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /**
  * Builds the service from its configuration; nothing is connected or listening before `start`.
- * @param changed numbers that tests choose and operators do not
+ * @param changed constants that tests override and operators do not set
  */
 export async function createService(
   config: Config,
@@ -147,7 +147,7 @@ const settingsOf = (config: Config): Settings => ({
   submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
   questionLimitMs: questionLimitMs(config.SUBMIT_TIMEOUT_MS),
   reconcileMs: config.RECONCILE_MS,
-  // All jobs that a backend lost have to be known as missing before the first of them counts as vanished.
+  // All jobs lost by a backend must be recorded as missing before the first of them counts as vanished.
   quietReconcileMs: Math.min(config.QUIET_RECONCILE_MS, config.VANISH_MS / 2),
   resolvingReconcileMs: config.RESOLVING_RECONCILE_MS,
   resultsGraceMs: config.RESULTS_GRACE_MS,

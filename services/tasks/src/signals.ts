@@ -8,7 +8,7 @@ import type { AlarmName } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
-/** One method for each fact of the business: it counts and logs. Labels are small closed sets, never ids. */
+/** One method for each business fact: it counts and logs. Labels are small closed sets, never ids. */
 export function createSignals(logger: Logger) {
   const created = createCounter(metrics.creates);
   const moves = createCounter(metrics.moves);
@@ -20,7 +20,7 @@ export function createSignals(logger: Logger) {
   return {
     created: (facts: { kind: VideoKind; outcome: string; task_id?: string }) => {
       created.add(1, { kind: facts.kind, outcome: facts.outcome });
-      // A refusal has its line already: that of the request.
+      // A refusal is logged already, by its request.
       if (facts.task_id !== undefined) logger.info(facts, 'create request answered');
     },
     moved: ({ taskId, status }: Task, change: Change) => {
@@ -68,16 +68,16 @@ export function createSignals(logger: Logger) {
 }
 
 /**
- * How a wait for a slot ended. `unneeded`: the subject has no unit left. `unanswered`: the backend did not answer in
+ * Outcome of a wait for a slot. `unneeded`: the subject has no unit left. `unanswered`: the backend did not answer in
  * time, or its breaker is open.
  */
 export type SlotAnswer = 'granted' | 'refused' | 'unneeded' | 'unanswered';
 
-/** Creates that wait for a slot at the backend. */
+/** Create requests that wait for a slot at the backend. */
 function slotSignals(logger: Logger) {
   const placeWaits = createHistogram(metrics.placeWaits);
   return {
-    /** @param countOf creates of a kind that wait in this replica */
+    /** @param countOf number of create requests of a kind that wait in this replica */
     slotWaitsWatched: (countOf: (kind: VideoKind) => number) => {
       observe(metrics.placesAwaited, (tell) => videoKinds.forEach((kind) => tell(countOf(kind), { kind })));
     },
@@ -95,7 +95,7 @@ function slotSignals(logger: Logger) {
   };
 }
 
-/** The operator who wanted it, if one did. */
+/** The operator of a move, if an operator made it. */
 function whoMoved(change: Change): string | undefined {
   if ('who' in change) return change.who;
   return change.move === 'stop' && typeof change.by !== 'string' ? change.by.operator : undefined;
@@ -107,7 +107,7 @@ interface Census {
   oldestUnconfirmedS: number;
 }
 
-/** Gauges that show the last census. @returns what takes the next one; undefined when there is none now. */
+/** Gauges of the last census. @returns a function that stores the next one; undefined while there is none */
 function createCensus(): (next: Census | undefined) => void {
   let last: Census | undefined;
   observe(metrics.active, (tell) => {

@@ -24,7 +24,7 @@ export interface StatusParts extends Pick<Deps, 'store' | 'inference' | 'results
   loops: Pick<Deps['loops'], 'poisoned'>;
 }
 
-/** Builds what tells operators how this process and the backend stand. */
+/** Builds the status of this process and the backend for operators. */
 export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'status' | 'backendStatus'> {
   const { db, kafka, relay, store, inference, results, logger, loops } = parts;
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;

@@ -31,7 +31,7 @@ const told = (id: string) =>
     .log()
     .split('\n')
     .filter((line) => line.includes('"an audit found a difference"') && line.includes(id));
-/** All open reservations are due to be compared now. */
+/** Makes all open reservations due for comparison. */
 const askNow = () => world.quota.database.db.raw(`update reservations set ask_at = now() where state = 'open'`);
 const create = (subject: string) => upload({ port: tasks.port, key: randomUUID(), subject });
 
@@ -45,13 +45,13 @@ test('a healthy system shows no difference', async () => {
     const due = world.quota.database.db('reservations').where('ask_at', '<=', new Date());
     return (await due.pluck<string[]>('id')).length === 0;
   });
-  // Turns and marks of the sweep stand among the marks.
+  // Rows of the sweep are among the cursors of the audits.
   const marks = () => world.database.db('audit_marks').whereNot('kind', 'like', 'videos%');
   await until(async () => (await marks().select('kind')).length === 2);
   expect(await world.database.db('audit_differences').select('id')).toEqual([]);
 });
 
-test('units that are held for nothing are reported and shown until they are refunded', async () => {
+test('reports and lists units held without a task until they are refunded', async () => {
   const id = `${uuidv7()}/1`;
   const subject = randomUUID();
   const { db } = world.quota.database;
@@ -68,7 +68,7 @@ test('units that are held for nothing are reported and shown until they are refu
   await until(async () => (await gauge('open_reservation')) === 0);
 });
 
-test('a task whose video is gone is reported and shown', async () => {
+test('reports and lists a task whose video is missing', async () => {
   const { body } = await create(randomUUID());
   await world.s3.client.removeObject(world.s3.bucket, await world.videoOf(body.task_id));
   await until(async () => (await named(body.task_id)).length === 1);
@@ -77,7 +77,7 @@ test('a task whose video is gone is reported and shown', async () => {
   expect(told(body.task_id)).toHaveLength(1);
 });
 
-test('a stored video that no task has is reported and shown until it is removed', async () => {
+test('reports and lists a stored video without a task until it is removed', async () => {
   const key = await world.videoOf(uuidv7());
   await world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
   await until(async () => (await named(key)).length === 1);
@@ -88,7 +88,7 @@ test('a stored video that no task has is reported and shown until it is removed'
   await until(async () => (await named(key)).length === 0);
 });
 
-test('results learns which ids are tasks, of any subject, and no one else does', async () => {
+test('only results can query which ids are tasks, of any subject', async () => {
   const [id, nobody] = [(await tasks.create({ subject: randomUUID() })).body.task_id, uuidv7()];
   const ask = (issuer: 'results' | 'gateway') =>
     tasks.call('POST', '/internal/v1/known-tasks', { issuer, body: { task_ids: [id, nobody] } });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The backend has so many slots for streams besides those that are taken now; it says that it has so many in all. */
+/** Sets the free slots for streams, and the total that the backend reports. */
 function setFree(count: number, places = 5): void {
   const most = world.backend.jobs.size + count;
   world.backend.capacity = () => ({
@@ -35,13 +35,13 @@ function setFree(count: number, places = 5): void {
 }
 const claims = () => world.database.db('place_claims');
 const waitingOf = async (subject: string) => (await claims().where({ subject }).whereNull('granted_at')).length;
-/** What was granted before counts no longer: the backend counts it. */
+/** Waits until earlier grants have expired: the backend counts them. */
 const settled = () =>
   until(async () => (await claims().where('expires_at', '>', world.database.db.fn.now())).length === 0);
 const limits = { video_tasks_per_day: 100, active_tasks: 100 };
 const create = (subject: string, by = tasks, own = limits) => by.create({ subject, limits: own });
 
-test('a create waits for a slot, reserves nothing meanwhile, and goes on when there is one', async () => {
+test('a create request waits for a slot, reserves no unit meanwhile, and continues with a free slot', async () => {
   setFree(0);
   const subject = randomUUID();
   const created = create(subject);
@@ -52,7 +52,7 @@ test('a create waits for a slot, reserves nothing meanwhile, and goes on when th
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('a create that finds no slot in time is refused, and leaves no task, no charge and a free key', async () => {
+test('a create request without a slot in time is refused, and leaves no task, no charge and a free key', async () => {
   other = await startTasks(world, { PLACE_WAIT_MS: '300' });
   setFree(0);
   const [subject, key] = [randomUUID(), randomUUID()];
@@ -67,7 +67,7 @@ test('a create that finds no slot in time is refused, and leaves no task, no cha
   expect((await tasks.create({ subject, key })).status).toBe(201);
 });
 
-test('creates that wait for a slot hear at once that the day of their subject is full', async () => {
+test('create requests that wait for a slot are refused at once when the daily quota is used up', async () => {
   await settled();
   setFree(0);
   const subject = randomUUID();
@@ -75,30 +75,30 @@ test('creates that wait for a slot hear at once that the day of their subject is
   const before = await unneeded();
   const created = [1, 2, 3, 4, 5].map(() => create(subject, tasks, { ...limits, video_tasks_per_day: 1 }));
   await until(async () => (await waitingOf(subject)) === 5);
-  // One takes the unit, and one hears that there is none.
+  // One request takes the unit, and quota refuses one.
   setFree(2);
   const statuses = (await Promise.all(created)).map(({ status }) => status);
   expect(statuses.sort()).toEqual([201, 429, 429, 429, 429]);
-  // The others did not wait until the backend had a slot for each of them.
+  // The others did not wait for a slot of their own.
   expect((await unneeded()) - before).toBe(3);
 });
 
-test('a stream that has begun takes one slot and not two: a burst gets all slots there are', async () => {
+test('a started stream takes only one slot: a burst gets all free slots', async () => {
   await settled();
   setFree(4);
   const [first, second] = [randomUUID(), randomUUID()];
   const burst = [1, 2].map(() => create(first));
   expect((await Promise.all(burst)).map(({ status }) => status)).toEqual([201, 201]);
-  // The backend is asked again after a second, and says that two slots are left.
+  // The next capacity query, after a second, returns two free slots.
   await until(async () => (await claims().whereRaw(`sent_at < now() - interval '1.1 s'`)).length === 2);
-  // They make no room by running out.
+  // Their claims must not free slots by expiring.
   await claims().update({ expires_at: world.database.db.raw(`now() + interval '1 hour'`) });
   const later = [1, 2].map(() => create(second));
   expect((await Promise.all(later)).map(({ status }) => status)).toEqual([201, 201]);
   await claims().delete();
 });
 
-test('when more creates wait than may, the next is refused at once', async () => {
+test('a create request beyond the queue limit is refused at once', async () => {
   other = await startTasks(world, { PLACE_QUEUE: '1' });
   setFree(0);
   const subject = randomUUID();
@@ -109,7 +109,7 @@ test('when more creates wait than may, the next is refused at once', async () =>
   expect((await first).status).toBe(201);
 });
 
-test('creates that are refused at once start no round for those that wait', async () => {
+test('create requests refused at once start no round for waiting ones', async () => {
   const { db } = world.database;
   await db.raw(`create sequence rounds; create function count_round() returns trigger language plpgsql as $$
     begin perform nextval('rounds'); return null; end $$;
@@ -123,17 +123,17 @@ test('creates that are refused at once start no round for those that wait', asyn
   await until(async () => (await waitingOf(subject)) === 1);
   const [from, begun] = [await rounds(), performance.now()];
   for (let count = 0; count < 30; count += 1) expect((await create(randomUUID(), other)).status).toBe(503);
-  // They come every half second by themselves.
+  // Rounds run every half second.
   expect((await rounds()) - from).toBeLessThanOrEqual((performance.now() - begun) / 500 + 1);
   setFree(1);
   expect((await waits).status).toBe(201);
   await db.raw('drop trigger count_rounds on place_claims');
 });
 
-test('the slot of a create whose process died is free again after seconds', async () => {
+test('the slot of a create request whose process died is free again after seconds', async () => {
   await settled();
   setFree(1);
-  // Its unit and its key stay with it for much longer.
+  // It keeps its unit and its key for much longer.
   const dying = await startDying(world, 'tasks.submit.reserved', { LEASE_MS: '600000' });
   const body = { scene_code: 'ship', stream_url: world.stream.url };
   await callService(Number(dying.port), 'POST', '/v1/vision/tasks', { key: randomUUID(), limits, body }).catch(
@@ -143,7 +143,7 @@ test('the slot of a create whose process died is free again after seconds', asyn
   expect((await create(randomUUID())).status).toBe(201);
 });
 
-test('a create that takes long keeps its slot meanwhile', async () => {
+test('a slow create request keeps its slot', async () => {
   await settled();
   other = await startTasks(world, { PLACE_WAIT_MS: '7000', SUBMIT_TIMEOUT_MS: '25000' });
   setFree(1);
@@ -156,7 +156,7 @@ test('a create that takes long keeps its slot meanwhile', async () => {
   expect((await first).status).toBe(202);
 });
 
-test('a subject that has much and asks much does not keep slots from one that has little, on any replica', async () => {
+test('a subject with many tasks and requests does not starve one with few, on any replica', async () => {
   await settled();
   setFree(100);
   const [heavy, light] = [randomUUID(), randomUUID()];
@@ -168,7 +168,7 @@ test('a subject that has much and asks much does not keep slots from one that ha
   await until(async () => (await waitingOf(heavy)) === 4);
   const ofLight = [1, 2].map(() => create(light, other));
   await until(async () => (await waitingOf(light)) === 2);
-  // Those of the light one came last, to another replica, and get the first two slots.
+  // Requests of the light subject came last, to another replica, and get the first two slots.
   setFree(2);
   expect((await Promise.all(ofLight)).map(({ status }) => status)).toEqual([201, 201]);
   expect(await waitingOf(heavy)).toBe(4);
@@ -176,7 +176,7 @@ test('a subject that has much and asks much does not keep slots from one that ha
   expect((await Promise.all(ofHeavy)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
 });
 
-test('subjects share slots in proportion to what they may have at once', async () => {
+test('subjects share slots in proportion to their limits of active tasks', async () => {
   await settled();
   setFree(0);
   const [large, small] = [randomUUID(), randomUUID()];
@@ -191,7 +191,7 @@ test('subjects share slots in proportion to what they may have at once', async (
   await Promise.all([...ofSmall, ...ofLarge]);
 });
 
-test('the last slots are kept for subjects that have none', async () => {
+test('the last slots are kept for subjects without a slot', async () => {
   await settled();
   setFree(100);
   const [tenant, newcomer] = [randomUUID(), randomUUID()];
@@ -206,14 +206,14 @@ test('the last slots are kept for subjects that have none', async () => {
   expect((await second).status).toBe(201);
 });
 
-test('a subject without a slot gets one of those kept for it while a larger subject waits in front', async () => {
+test('a subject without a slot gets a kept one while a larger subject waits in front', async () => {
   await settled();
   setFree(100);
   const [large, small] = [randomUUID(), randomUUID()];
   const ofLarge = () => tasks.create({ subject: large, limits: { ...limits, active_tasks: 100 } });
   for (let count = 0; count < 5; count += 1) expect((await ofLarge()).status).toBe(201);
   await settled();
-  // The larger subject has the smaller share with one more, 6 of 100, and the only free slot is kept.
+  // With one more slot the larger subject has the smaller share, 6 of 100, and the only free slot is kept.
   setFree(1, 10);
   const waits = ofLarge();
   await until(async () => (await waitingOf(large)) === 1);

@@ -18,7 +18,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Ends the service of a test and starts it again at another day. */
+/** Stops the service of a test and starts it again on another day. */
 async function startAt(clockOffset: string, env: Record<string, string> = {}): Promise<TestTasks> {
   await tasks?.stop();
   tasks = await startTasks(world, { CLOCK_OFFSET: clockOffset, ...env });
@@ -60,7 +60,7 @@ test('an operator sees the age of a task by the clock that dated it', async () =
   expect(item?.age_s).toBeGreaterThanOrEqual(7_200);
 });
 
-test('the video of a refunded task that a dead process left is removed, on any day', async () => {
+test('removes the video of a refunded task after a crash, on any day', async () => {
   const { body } = await (await startAt('2 days')).create({ subject: randomUUID() });
   const { task_id } = body;
   await world.database
@@ -70,13 +70,13 @@ test('the video of a refunded task that a dead process left is removed, on any d
   await until(async () => (await storedTasks(world, { task_id }))[0]?.object_key === null);
 });
 
-test('tasks are kept for as many days as are configured', async () => {
+test('retains tasks for the configured number of days', async () => {
   const { body } = await (await startAt('0 seconds', { RETENTION_DAYS: '30' })).create({ subject: randomUUID() });
   const { created_at, result_expires_at } = body as unknown as Record<string, string>;
   expect(Date.parse(result_expires_at ?? '') - Date.parse(created_at ?? '')).toBe(30 * 86_400_000);
 });
 
-test('a task that expired before it ended keeps its unit and is followed to its end; its key is free', async () => {
+test('a task that expires before it ends keeps its unit and is followed to its end; its key is free', async () => {
   world.backend.onSubmit = () => 'drop';
   const request = { subject: randomUUID(), key: randomUUID() };
   const { body } = await (await startAt('0 seconds')).create(request);

@@ -12,7 +12,7 @@ let world: World;
 let survivor: TestTasks | undefined;
 const running: RunningProcess[] = [];
 beforeAll(async () => {
-  // What a process leaves behind is taken over one lease after it died, in every case.
+  // In every case, recovery takes over one lease after the process died.
   world = await createWorld({ LEASE_MS: '1200' });
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ interface Scene {
   key: string;
 }
 
-// One unit a day: what a dead create holds must be there for its repeat.
+// One unit a day: a repeat must get the unit that its dead create request holds.
 const limits = { active_tasks: 10, video_tasks_per_day: 1 };
 const createStream = (port: number, scene: Scene): Promise<Answer> =>
   callService(port, 'POST', '/v1/vision/tasks', {
@@ -50,12 +50,12 @@ const createRefused = (port: number, scene: Scene): Promise<Answer> =>
 
 interface Case {
   name: string;
-  /** What comes before the process that dies. */
+  /** Runs before the dying process starts. */
   prepare?: (scene: Scene) => Promise<string>;
-  /** What the dying process is asked; undefined: it dies by its own work. */
+  /** Request to the dying process; undefined: it dies in background work. */
   act?: (port: number, scene: Scene, taskId: string) => Promise<unknown>;
   replay: (port: number, scene: Scene, taskId: string) => Promise<Answer>;
-  /** States that the task may be in once everything is quiet. */
+  /** Allowed states of the task in the end. */
   ends: string[];
   charged: number;
 }
@@ -172,12 +172,12 @@ const cases: Case[] = [
   })),
 ];
 
-test('every step between two durable effects has a case', () => {
+test('every crash point has a case', () => {
   expect([...new Set(cases.map(({ name }) => name))].sort()).toEqual(crashNames());
 });
 
 test.each(cases.map((one, index): [string, number, Case] => [one.name, index, one]))(
-  'a process killed at %s (case %i) leaves one result, the right charge and nothing else',
+  'a process killed at %s (case %i) leaves one result, the right charge and no other data',
   async (name, _index, { prepare, act, replay, ends, charged }) => {
     const scene = { subject: randomUUID(), key: randomUUID() };
     const before = await stored();
@@ -201,7 +201,7 @@ test.each(cases.map((one, index): [string, number, Case] => [one.name, index, on
   },
 );
 
-test("a repeat after a crash on the day's last unit gets that unit, before any recovery has looked", async () => {
+test("a repeat after a crash on the day's last unit gets that unit before any recovery runs", async () => {
   const scene = { subject: randomUUID(), key: randomUUID() };
   survivor = await startTasks(world, { RECOVERY_MS: '600000' });
   const dying = await startDying('tasks.submit.reserved');
@@ -213,7 +213,7 @@ test("a repeat after a crash on the day's last unit gets that unit, before any r
   await chargeIsRight(scene.subject, 1);
 });
 
-test("a new key is not sent to the next day while a dead create holds the day's last unit", async () => {
+test("suggests a retry soon for a new key while a dead create request holds the day's last unit", async () => {
   const scene = { subject: randomUUID(), key: randomUUID() };
   survivor = await startTasks(world, { LEASE_MS: '600000' });
   const dying = await startDying('tasks.submit.reserved');
@@ -226,7 +226,7 @@ test("a new key is not sent to the next day while a dead create holds the day's 
   const refused = await createStream(survivor.port, { ...scene, key: randomUUID() });
   expect([refused.status, refused.body.code]).toEqual([429, 'OP-QUOTA-DAILY-EXHAUSTED']);
   expect(refused.headers.get('retry-after')).toBe('10');
-  // Its lease has expired: the next request gets the unit once the dead create is rolled back.
+  // After its lease has expired, the next request gets the unit once the dead create request is rolled back.
   await world.database
     .db('tasks')
     .where({ subject: scene.subject })
@@ -235,14 +235,14 @@ test("a new key is not sent to the next day while a dead create holds the day's 
   await until(async () => (await createStream(port, { ...scene, key: randomUUID() })).status === 201);
 });
 
-test('the unit of a create that died while it was given up is there for the next key', async () => {
+test('the unit of a create request that died during its rollback is available to the next key', async () => {
   const scene = { subject: randomUUID(), key: randomUUID() };
   world.backend.onSubmit = () => 'no_capacity';
   survivor = await startTasks(world, { RECOVERY_MS: '600000' });
   const dying = await startDying('tasks.submit.taken-back');
   await createStream(Number(dying.port), scene).catch(() => undefined);
   expect(await dying.process.ended).toBe('SIGKILL');
-  // Its event would give the unit back in a while; the next request does not wait for that.
+  // Its event would refund the unit later; the next request does not wait for that.
   await world.database.db('outbox').delete();
   world.backend.onSubmit = () => 'accept';
   const next = await createStream(survivor.port, { ...scene, key: randomUUID() });
@@ -250,7 +250,7 @@ test('the unit of a create that died while it was given up is there for the next
   await chargeIsRight(scene.subject, 1);
 });
 
-/** The tasks of a subject once no draft is left and every task is in one of the states. */
+/** The tasks of a subject once it has no draft and every task is in one of the states. */
 async function quiet(subject: string, ends: string[]): Promise<StoredTask[]> {
   return until(async () => {
     const rows = await storedTasks(world, { subject });
@@ -259,14 +259,14 @@ async function quiet(subject: string, ends: string[]): Promise<StoredTask[]> {
   });
 }
 
-/** Counter and ledger agree, and every unit that is held belongs to the task. */
+/** The counter is right and agrees with the ledger. */
 async function chargeIsRight(subject: string, charged: number): Promise<void> {
   await until(async () => (await world.quota.used(subject)) === charged);
   const reservations = await world.quota.reservations(subject);
   expect(reservations.filter((reservation) => reservation.charged > 0)).toHaveLength(charged);
 }
 
-/** Names of everything in the object store, unfinished uploads included. */
+/** Names of all objects in the store, unfinished uploads included. */
 async function stored(): Promise<string[]> {
   const incomplete = await world.s3.client.listIncompleteUploadsQuery(world.s3.bucket, '', '', '', '');
   return [...(await world.s3.objects()), ...incomplete.uploads.map((one) => `incomplete ${one.key}`)];

@@ -20,7 +20,7 @@ const seen: StreamProbeReply = {
   snapshot: { media_type: 'image/jpeg', data: Buffer.from('canary frame').toString('base64') },
 };
 
-/** The backend has probes and so many slots for streams, and answers like this. */
+/** Sets the answer of the backend to probes, its features and its free slots for streams. */
 function answers(body: unknown = seen, { status = 200, free = 3, features = ['stream_probes'] } = {}): void {
   world.backend.capacity = () => ({ free: { stream: free, object: 9 }, places: { stream: 9, object: 9 }, features });
   world.backend.onProbe = (probe) => {
@@ -29,7 +29,7 @@ function answers(body: unknown = seen, { status = 200, free = 3, features = ['st
   };
 }
 
-/** A peer that makes the handshake of RTSP. */
+/** A peer that answers the handshake of RTSP. */
 const rtsp = createServer((socket) => {
   socket.on('error', () => undefined);
   socket.on('data', (asked) => {
@@ -63,7 +63,7 @@ const probe = (body: object = {}, options: CallOptions = {}, service = tasks) =>
     ...options,
   });
 
-test('a probe returns what the backend saw, and leaves neither task, unit nor the frame behind', async () => {
+test('a probe returns the answer of the backend, and stores neither a task, a unit nor the frame', async () => {
   answers({ ...seen, objects });
   world.backend.probeMs = 321;
   const subject = randomUUID();
@@ -84,9 +84,9 @@ test('a probe returns what the backend saw, and leaves neither task, unit nor th
   expect(tasks.log()).not.toContain(Buffer.from('canary frame').toString('base64'));
 });
 
-test('without a free slot for a stream the capacity is none, and the stream is read all the same', async () => {
+test('without a free slot for streams the capacity is `none`, but the stream is read', async () => {
   answers(seen, { free: 0 });
-  // Answers about capacity are shared for a second.
+  // Capacity answers are shared for a second.
   const full = await until(async () => {
     const { body } = await probe();
     return body['capacity'] === 'none' ? body : undefined;
@@ -94,7 +94,7 @@ test('without a free slot for a stream the capacity is none, and the stream is r
   expect(full).toEqual({ ...seen, capacity: 'none' });
 });
 
-test('an operator can leave the frame out: the backend is not asked for it', async () => {
+test('an operator can disable the frame: it is not requested from the backend', async () => {
   answers();
   const withoutFrames = await startTasks(world, { PROBE_SNAPSHOTS: 'false' });
   await probe({}, {}, withoutFrames);
@@ -106,13 +106,13 @@ test.each([
   ['credentials over RTSP', 'auth_failed'],
   ['a codec', 'codec_unsupported'],
   ['sound alone', 'no_video_track'],
-])('what the peer says of %s is passed on with what can be done', async (_name, reason) => {
+])('a problem of the peer with %s is returned with advice', async (_name, reason) => {
   answers({ problem: { reason } });
   const { body } = await probe({ stream_url: reason === 'auth_failed' ? rtspUrl() : world.stream.url });
   expect(body).toEqual({ capacity: 'available', problem: { reason, advice: expect.any(String) as unknown } });
 });
 
-test('what a backend must not pass on of the network becomes no_frame, and is held back', async () => {
+test('details of the network are reported as no_frame and answered late', async () => {
   const quick = await startTasks(world, { PROBE_TOTAL_MS: '10000' });
   answers();
   const reasons = ['10.0.0.1 refused', 'auth_failed', 'no_frame'];
@@ -135,7 +135,7 @@ test.each([
   ['has no probes', () => answers(seen, { features: [] }), false],
   ['is replaced by one without probes', () => answers({}, { status: 404 }), true],
   ['does not tell its capacity', () => undefined, false],
-])('a backend that %s leaves the answer without a frame', async (_name, prepare, isAsked) => {
+])('with a backend that %s the answer has no frame', async (_name, prepare, isAsked) => {
   const fresh = await startTasks(world);
   prepare();
   const { status, body } = await probe({}, {}, fresh);
@@ -145,7 +145,7 @@ test.each([
   await fresh.stop();
 });
 
-test('a stream that cannot be reached is refused as a create is, and the backend does not hear of it', async () => {
+test('an unreachable stream is refused like in a create request, without a call to the backend', async () => {
   answers();
   const quick = await startTasks(world, { PROBE_CONNECT_MS: '200', PROBE_TOTAL_MS: '400' });
   const [created, probed] = await Promise.all([
@@ -165,14 +165,14 @@ test.each([
   ['a field that is not known', { colour: 'red' }, 'unknown_field'],
   ['a scene that is no text', { scene_code: 7 }, 'scene_code_invalid'],
   ['a scene that does not exist', { scene_code: 'no_such_scene' }, 'scene_unavailable'],
-])('a request with %s is refused before anything is connected', async (_name, body, reason) => {
+])('a request with %s is refused before any connection', async (_name, body, reason) => {
   answers();
   const answer = await probe(body);
   expect([answer.status, answer.body.details]).toMatchObject([400, { reason }]);
   expect(probes).toEqual([]);
 });
 
-test('maintenance keeps probes out as it does creates', async () => {
+test('maintenance refuses probes like create requests', async () => {
   const { status, body } = await probe({}, { maintenance: { reason: 'upgrade' } });
   expect([status, body.details]).toMatchObject([503, { reason: 'maintenance' }]);
 });
@@ -190,7 +190,7 @@ test('with an open breaker of submissions no probe begins', async () => {
   await impatient.stop();
 });
 
-test('a backend that is busy or fails says so, and opens no breaker of creates', async () => {
+test('a busy or failing backend is reported, and opens no breaker of create requests', async () => {
   answers({ reason: 'saturated' }, { status: 503 });
   expect((await probe()).body).toMatchObject({ details: { reason: 'stream_probes_saturated' } });
   answers({ strange: true, fps: 'many' });
@@ -198,7 +198,7 @@ test('a backend that is busy or fails says so, and opens no breaker of creates',
   expect((await tasks.create({ subject: randomUUID() })).status).toBe(201);
 });
 
-test('a subject may have only some probes a minute, which count among those of creates; others are left alone', async () => {
+test('limits the probes of a subject per minute, together with those of create requests; others are not affected', async () => {
   answers();
   const limited = await startTasks(world, { STREAM_PROBES_PER_MINUTE: '2', PROBES_PER_MINUTE: '3' });
   const subject = randomUUID();

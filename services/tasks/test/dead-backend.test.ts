@@ -40,17 +40,17 @@ async function startWith(
 
 interface Question {
   asked: string;
-  /** What the client said that it waits for the answer. */
+  /** Deadline that the client sent. */
   deadlineMs: number;
 }
 
-/** Reads every request, notes it, and leaves the rest to `answer`. */
+/** Reads and records every request, and leaves the answer to `answer`. */
 async function startBackend(answer: (asked: string, res: ServerResponse) => void) {
   const questions: Question[] = [];
   const server = createServer((req: IncomingMessage, res) => {
     req.resume();
     const asked = `${req.method ?? ''} ${req.url ?? ''}`;
-    // The reconciler asks for jobs.
+    // Query of the reconciler.
     if (req.url?.startsWith('/v1/jobs?')) res.end('{"jobs":[]}');
     else {
       questions.push({ asked, deadlineMs: Number(req.headers[deadlineHeader]) });
@@ -84,7 +84,7 @@ async function startDead(fault: (typeof cases)[number][1]): Promise<string> {
   return unreachable.url;
 }
 
-/** An answer waits some seconds for what a create has left; what takes longer goes after it. */
+/** A refusal waits some seconds for the rollback; a slower rollback ends after it. */
 async function expectNothingLeft(subject: string): Promise<void> {
   await until(async () => (await world.quota.used(subject)) === 0);
   await until(async () => (await storedTasks(world, { subject })).length === 0);
@@ -94,18 +94,18 @@ const eventsOf = (subject: string) => world.database.db('outbox').whereRaw('outb
 const refusal = ({ status, body }: Answer) => [status, body.code, body.details?.['reason']];
 const unreachable = [503, 'OP-TASK-UPSTREAM-DOWN', 'inference_unreachable'];
 
-test.each(cases)('a create (%s) at a backend that %s is refused, and its key is free', async (kind, fault) => {
+test.each(cases)('a create request (%s) at a backend that %s is refused, and its key is free', async (kind, fault) => {
   const tasks = await startWith(await startDead(fault));
   const [subject, key] = [randomUUID(), randomUUID()];
   expect(refusal(await creates[kind](tasks, subject, key))).toEqual(unreachable);
   await expectNothingLeft(subject);
-  // A silent backend is not waited for a second time: the create ends before a task is committed and announced.
+  // A silent backend is awaited only once: the create request ends before a task is committed and published.
   if (fault !== 'refuses connections') expect(await eventsOf(subject)).toEqual([]);
   const repeated = await creates[kind](alive, subject, key);
   expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([201, null]);
 });
 
-test('a create does not submit to a backend that did not answer the question for its capacity', async () => {
+test('a create request does not submit to a backend that did not answer the capacity query', async () => {
   const backend = await startBackend(silent);
   const tasks = await startWith(backend.url);
   expect(refusal(await tasks.create({ subject: randomUUID(), limits }))).toEqual(unreachable);
@@ -113,7 +113,7 @@ test('a create does not submit to a backend that did not answer the question for
   expect(backend.questions[0]?.deadlineMs).toBeLessThanOrEqual(500);
 });
 
-test('the submission gets what the question for the capacity left of SUBMIT_TIMEOUT_MS', async () => {
+test('the submission gets the rest of SUBMIT_TIMEOUT_MS after the capacity query', async () => {
   let heldMs = 0;
   const backend = await startBackend((asked, res) => {
     if (asked !== 'GET /v1/capacity') return;
@@ -126,7 +126,7 @@ test('the submission gets what the question for the capacity left of SUBMIT_TIME
   const tasks = await startWith(backend.url, { SUBMIT_TIMEOUT_MS: '6000' }, patientSettings);
   const subject = randomUUID();
   const created = await tasks.create({ subject, limits });
-  // The job may be there, unlike after a question without an answer.
+  // The backend may have the job, unlike after an unanswered query.
   expect([created.status, created.body.status]).toEqual([202, 'resolving']);
   const [, submission] = backend.questions;
   expect(submission?.asked).toBe('POST /v1/jobs');
@@ -135,12 +135,12 @@ test('the submission gets what the question for the capacity left of SUBMIT_TIME
   expect(submission?.deadlineMs).toBeGreaterThanOrEqual(2000);
 });
 
-test('creates that wait for a slot are refused as soon as the backend falls silent', async () => {
+test('create requests that wait for a slot are refused as soon as the backend falls silent', async () => {
   let isSilent = false;
   const backend = await startBackend((asked, res) => {
     if (!isSilent && asked === 'GET /v1/capacity') json(res, 200, capacityOf(0));
   });
-  // They would wait for longer than this test runs.
+  // The wait limit is longer than this test.
   const tasks = await startWith(backend.url, { PLACE_WAIT_MS: '300000' });
   const subject = randomUUID();
   const waits = tasks.create({ subject, limits });
@@ -151,7 +151,7 @@ test('creates that wait for a slot are refused as soon as the backend falls sile
   expect(backend.questions.map(({ asked }) => asked)).not.toContain('POST /v1/jobs');
 });
 
-test('creates that a silent backend ends open the breaker', async () => {
+test('create requests that fail at a silent backend open the breaker', async () => {
   const backend = await startBackend(silent);
   const tasks = await startWith(backend.url, { SUBMIT_TIMEOUT_MS: '300' });
   const codes: unknown[] = [];

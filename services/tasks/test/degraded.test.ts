@@ -30,7 +30,7 @@ async function start(env: Record<string, string> = {}): Promise<TestTasks> {
 }
 const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
 
-test('failures of the backend open the breaker: creates are refused, and everything else goes on', async () => {
+test('failures of the backend open the breaker: it refuses create requests, and all other requests work', async () => {
   const tasks = await start({ BREAKER_RESET_MS: '600000' });
   const subject = randomUUID();
   const key = randomUUID();
@@ -51,7 +51,7 @@ test('failures of the backend open the breaker: creates are refused, and everyth
   expect((await tasks.call('POST', `/v1/vision/tasks/${first.task_id}/stop`, { subject })).body.status).toBe('stopped');
 });
 
-test('the breaker closes by itself when the backend is well again', async () => {
+test('the breaker closes by itself when the backend has recovered', async () => {
   const tasks = await start();
   const subject = randomUUID();
   world.backend.onSubmit = () => 'accept_and_say_500';
@@ -77,7 +77,7 @@ test('a full or refusing backend never opens the breaker', async () => {
   expect((await tasks.create({ subject, limits })).status).toBe(201);
 });
 
-test('a backend that is unavailable: nothing is charged, no task is seen, then the breaker answers', async () => {
+test('an unavailable backend: no charge and no visible task, then the breaker answers', async () => {
   const tasks = await start({ INFERENCE_URL: CLOSED, BREAKER_RESET_MS: '600000' });
   const subject = randomUUID();
   const codes: unknown[] = [];
@@ -88,7 +88,7 @@ test('a backend that is unavailable: nothing is charged, no task is seen, then t
   expect(await storedTasks(world, { subject })).toEqual([]);
 });
 
-test.each(['', 'http://inference.invalid:8080'])('a backend set up as %j is not wired up', async (url) => {
+test.each(['', 'http://inference.invalid:8080'])('a backend address of %j counts as not configured', async (url) => {
   const tasks = await start({ INFERENCE_URL: url });
   const subject = randomUUID();
   const refused = await tasks.create({ subject, limits });
@@ -97,7 +97,7 @@ test.each(['', 'http://inference.invalid:8080'])('a backend set up as %j is not 
   expect((await tasks.call('GET', '/v1/vision/tasks', { subject })).status).toBe(200);
 });
 
-test('a stop is answered within its time, although the backend says nothing to it', async () => {
+test('a stop is answered within its time, although the backend does not answer', async () => {
   const tasks = await start({ STOP_WAIT_MS: '6000' });
   const subject = randomUUID();
   const { body } = await tasks.create({ subject, limits });
@@ -106,11 +106,11 @@ test('a stop is answered within its time, although the backend says nothing to i
   const stopping = await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject });
   world.backend.onStop = () => 'answer';
   expect([stopping.status, stopping.body.status]).toEqual([200, 'stopping']);
-  // The silence of 5 s and the wait of 6 s are the same time.
+  // The silence of 5 s and the wait of 6 s overlap.
   expect(Date.now() - began).toBeLessThan(10_500);
 });
 
-test('quota away: creates are refused, nothing is left when it is back, and the key is free', async () => {
+test('quota unavailable: create requests are refused; when it returns, no data is left and the key is free', async () => {
   const tasks = await start();
   const subject = randomUUID();
   const key = randomUUID();
@@ -123,7 +123,7 @@ test('quota away: creates are refused, nothing is left when it is back, and the 
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('the object store away: uploads are refused, streams are not', async () => {
+test('object store unavailable: uploads are refused, streams are not', async () => {
   const tasks = await start({ S3_ENDPOINT: CLOSED });
   const subject = randomUUID();
   const refused = await upload({ port: tasks.port, subject, key: randomUUID() });
@@ -135,8 +135,8 @@ test('the object store away: uploads are refused, streams are not', async () => 
   expect((await upload({ port: healed.port, subject, key: randomUUID() })).status).toBe(201);
 });
 
-test('the refusal of an upload does not wait for a store that hangs when its rest is to be removed', async () => {
-  // The first question about what an upload has left is refused, which fails it; the next one is never answered.
+test('the refusal of an upload does not wait for a hanging store to remove its remains', async () => {
+  // The first request for the remains of an upload is refused, which fails it; the next one is never answered.
   const asked: string[] = [];
   const store = createServer((req, res) => {
     req.resume();
@@ -151,13 +151,13 @@ test('the refusal of an upload does not wait for a store that hangs when its res
   const began = Date.now();
   const refused = await upload({ port: tasks.port, subject: randomUUID(), key });
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
-  // Four seconds as it is; half a minute and more with the removals.
+  // About four seconds; half a minute and more if it waited for the removals.
   expect(Date.now() - began).toBeLessThan(25_000);
   expect(new Set(asked).size).toBeLessThan(asked.length);
   await new Promise((resolve) => store.close(resolve).closeAllConnections());
 });
 
-test('Kafka away: creates and reads go on, events wait and are delivered later', async () => {
+test('Kafka unavailable: create requests and reads work, events wait and are delivered later', async () => {
   const tasks = await start({ KAFKA_BROKERS: '127.0.0.1:1' });
   const subject = randomUUID();
   const { status, body } = await tasks.create({ subject });
@@ -170,7 +170,7 @@ test('Kafka away: creates and reads go on, events wait and are delivered later',
   await until(async () => (await waiting()).length === 0);
 });
 
-test('nothing of a stream address is in any log, answer, event or table', async () => {
+test('no part of a stream address is in any log, answer, event or table', async () => {
   const tasks = await start();
   const subject = randomUUID();
   const canary = `canary${randomUUID().replaceAll('-', '')}`;
@@ -206,7 +206,7 @@ test('nothing of a stream address is in any log, answer, event or table', async 
   expect(hasty.log()).toContain('a stream was not reachable');
 });
 
-test('a replica that alone cannot ask the backend keeps its tasks from no other', async () => {
+test('a replica without a connection to the backend leaves its tasks to others', async () => {
   const tasks = await start();
   const { body } = await tasks.create({ subject: randomUUID(), limits });
   await tasks.stop();
@@ -238,7 +238,7 @@ test('a replica that alone cannot ask the backend keeps its tasks from no other'
   await makeDue();
   await expect(cutOff.runRound(signal)).rejects.toThrow('nobody answers');
   await makeDue();
-  // From now on it rests, and what is due is soon due again.
+  // From now on this replica pauses, and claimed tasks are soon due again.
   let hasEnded = false;
   const resting = cutOff.runRound(stopping.signal).finally(() => (hasEnded = true));
   await until(async () => asked === 2 && ((await dueInMs()) ?? 0) > 0);

@@ -24,12 +24,12 @@ const notFound = {
   retryable: false,
 };
 
-/** Results and images in one: what they were told to delete, and whether they answer. */
+/** Fake of results and images: records deletion requests; `isAway` fails all requests. */
 const neighbours = {
   told: [] as string[],
   isAway: false,
   calls: new Map<string, object>(),
-  /** What a deletion is answered after. */
+  /** Delays answers to deletions. */
   busy: Promise.resolve(),
 };
 const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
@@ -115,7 +115,7 @@ const callOf = (subject: string) => {
   };
 };
 
-/** Publishes the event of an image call, and one of another call behind it; resolves when both are handled. */
+/** Publishes the event of an image call and then that of another call; resolves when both are handled. */
 async function publishCall(data: ReturnType<typeof callOf>): Promise<void> {
   const marker = { ...callOf(randomUUID()), subject: data.subject };
   const producer = createProducer(world.kafka.client);
@@ -138,7 +138,7 @@ test('an upload task is deleted with its video once it has ended, and its key cr
   await tasks.call('POST', `${pathOf(id)}/stop`, scene);
   const deleted = await remove(id, scene);
   expect([deleted.status, deleted.body]).toEqual([202, { task_id: id, deleted_at: expect.any(String) }]);
-  // The answer waits for that, but not for long.
+  // The answer waits for the removal, but not for long.
   await until(() => neighbours.told.includes(`deleted-tasks ${id}`));
   const assertGone = async () => {
     expect(await statusOf(pathOf(id), scene)).toEqual(gone);
@@ -160,7 +160,7 @@ test('an upload task is deleted with its video once it has ended, and its key cr
   expect(await storedTasks(world, { task_id: id })).toEqual([]);
   expect(await world.s3.objects()).not.toContain(await world.videoOf(id));
   await assertGone();
-  // The ledger keeps its entry, and operators see what happened to an id.
+  // The ledger keeps its entry, and operators can read the history of an id.
   expect(await world.quota.reservations(scene.subject)).toMatchObject([{ charged: 1 }]);
   const history = await tasks.call('GET', `/internal/v1/tasks/${id}/history`, { subject: 'operator' });
   expect(JSON.stringify(history.body)).toContain('the owner deleted the task');
@@ -168,7 +168,7 @@ test('an upload task is deleted with its video once it has ended, and its key cr
   expect((await tasks.call('POST', '/internal/v1/known-tasks', known)).body['task_ids']).toEqual([id]);
 });
 
-test('a task of another subject and one that never was are unknown alike', async () => {
+test('a task of another subject and an unknown id are both not found', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   const [foreign, unknown] = [await remove(id, { subject: randomUUID() }), await remove(uuidv7(), owner)];
@@ -179,7 +179,7 @@ test('a task of another subject and one that never was are unknown alike', async
   expect((await remove(id, { subject: randomUUID() })).status).toBe(404);
 });
 
-test('two that delete a task at once get one answer, and one deletion is stored and published', async () => {
+test('two concurrent deletions of a task get the same answer; one deletion is stored and published', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id, owner)));
@@ -190,7 +190,7 @@ test('two that delete a task at once get one answer, and one deletion is stored 
   expect(await published(id)).toEqual([{ topic: taskDeleted.topic, payload }]);
 });
 
-test('a repeat while the results are still being removed is answered alike and removes nothing a second time', async () => {
+test('a repeat during the removal of results gets the same answer and removes no data twice', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   const removed = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ test('a repeat while the results are still being removed is answered alike and r
   expect(told()).toHaveLength(1);
 });
 
-test('an image call is deleted before its event arrives, and its event brings nothing back', async () => {
+test('an image call deleted before its event arrives stays deleted after the event', async () => {
   const subject = randomUUID();
   const call = callOf(subject);
   neighbours.calls.set(call.task_id, { ...call, kind: 'image' });
@@ -232,7 +232,7 @@ test('an image call is deleted before its event arrives, and its event brings no
   expect(await storedTasks(world, { task_id: call.task_id })).toEqual([]);
 });
 
-test('while results does not answer a task is deleted all the same, and told until it is confirmed', async () => {
+test('a task is deleted although results does not answer; the deletion is repeated until confirmed', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   neighbours.isAway = true;
@@ -247,7 +247,7 @@ test('while results does not answer a task is deleted all the same, and told unt
   expect(neighbours.told.filter((told) => told === `deleted-tasks ${id}`)).toHaveLength(1);
 });
 
-test('a confirmed deletion is repeated in time, and hides what an earlier release brought back', async () => {
+test('a confirmed deletion is repeated later, and hides records restored by an earlier release', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   await remove(id, owner);
@@ -260,7 +260,7 @@ test('a confirmed deletion is repeated in time, and hides what an earlier releas
   expect(await statusOf(pathOf(id), owner)).toEqual(gone);
 });
 
-test('the key of a deleted task is free when the results of the task would have expired', async () => {
+test('the key of a deleted task is free once its results would have expired', async () => {
   const scene = { subject: randomUUID(), key: randomUUID() };
   const id = await stoppedStream(scene);
   await remove(id, scene);

@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a stop that a dead replica left is claimed at once, a task that runs a little later', async () => {
+test('a stop of a dead replica is claimed at once, a running task a little later', async () => {
   const tasks = await startTasks(world);
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
   await tasks.stop();
-  // The instant of a transaction is the same in all of it.
+  // The time is the same in a whole transaction.
   const isLookedFor = (status: string, dueFor: string) =>
     world.database.db.transaction(async (tx) => {
       const check_at = tx.raw('now() - ?::interval', [dueFor]);

@@ -32,7 +32,7 @@ const changes = { admit: { move: 'admit', scene }, give_up: { move: 'give_up', r
 const move = (task: Awaited<ReturnType<typeof newDraft>>, name: 'admit' | 'give_up') =>
   inTransaction(world.database.db, (tx) => moveTask(tx, task, changes[name]));
 
-test('of two writers that believe the same, one moves the task and the other changes nothing', async () => {
+test('of concurrent writers with the same version, only one moves the task', async () => {
   const draft = await newDraft();
   const outcomes = await Promise.allSettled([move(draft, 'admit'), move(draft, 'give_up'), move(draft, 'admit')]);
   expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
@@ -41,22 +41,22 @@ test('of two writers that believe the same, one moves the task and the other cha
   expect((await findVideoTask(world.database.db, draft.taskId))?.version).toBe(2);
 });
 
-test('after a take-over the former holder can write nothing more', async () => {
+test('after a takeover the former holder cannot write any more', async () => {
   const draft = await newDraft();
   await world.database.db('tasks').where({ task_id: draft.taskId }).increment('attempt', 1);
   await expect(move(draft, 'admit')).rejects.toBeInstanceOf(TaskMovedError);
   expect((await findVideoTask(world.database.db, draft.taskId))?.status).toBe('draft');
 });
 
-test('a key whose request died is taken over: its draft moves to undoing, with a row that says so', async () => {
+test('the key of a dead request is taken over: its draft moves to `undoing`, with a recorded move', async () => {
   const { db } = world.database;
-  // Once it has looked for dead creates at its start, nobody but the next request rolls back the draft.
+  // After its recovery run at the start, only the next request rolls back the draft.
   const tasks = await startTasks(world, { RECOVERY_MS: '600000' });
   try {
     const { taskId, subject } = await newDraft();
     const claim = { subject, key: taskId, taskId, owner: randomUUID() };
     await insertKey(db, claim, { fingerprint: 'of a request that died', leaseMs: 0 });
-    // No replica ran before this one, so for one lease it takes nothing over.
+    // No replica ran before this one, so it takes no lease over for one lease period.
     await until(async () => (await findKey(db, claim))?.is_dead);
     expect((await tasks.create({ subject, key: taskId })).status).toBe(201);
     expect(await db('tasks').where({ task_id: taskId }).first()).toMatchObject({ status: 'undoing', attempt: 2 });
@@ -68,7 +68,7 @@ test('a key whose request died is taken over: its draft moves to undoing, with a
   }
 });
 
-/** A stream whose first visitor is kept waiting until `release`. */
+/** A stream that delays its first visitor until `release`. */
 async function slowStream() {
   const held: ServerResponse[] = [];
   let visits = 0;
@@ -87,7 +87,7 @@ async function slowStream() {
   };
 }
 
-test('a process that sleeps through its lease and wakes up submits nothing and charges nothing', async () => {
+test('a process that sleeps through its lease submits no job and charges no unit when it wakes up', async () => {
   const stream = await slowStream();
   const submitsBefore = world.backend.submits.length;
   const [port, healthPort] = [await freePort(), await freePort()];

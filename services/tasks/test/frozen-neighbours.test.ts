@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-/** Takes connections and requests, and never answers. */
+/** Accepts connections and requests, and never answers. */
 async function startFrozenService(): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -50,7 +50,7 @@ async function createMany(tasks: TestTasks, count: number, subject: string): Pro
 
 async function startWith(env: Record<string, string>): Promise<TestTasks> {
   const tasks = await startTasks(world, env);
-  // After what it calls: a question that nobody answers keeps its stop for as long as a call may take.
+  // Stopped after its dependencies: an unanswered call delays the stop for as long as a call may take.
   running.push(tasks);
   return tasks;
 }
@@ -63,7 +63,7 @@ async function timeOfStop(tasks: TestTasks, subject: string, taskId: string): Pr
   return performance.now() - begun;
 }
 
-test('with 40 ended files and a frozen results, the stop of another task is confirmed as if it answered', async () => {
+test('with 40 ended files and a frozen results, the stop of another task is confirmed without delay', async () => {
   const tasks = await startWith({ RESULTS_URL: await startFrozenService() });
   const subject = randomUUID();
   const files = await createMany(tasks, 40, subject);
@@ -74,12 +74,12 @@ test('with 40 ended files and a frozen results, the stop of another task is conf
   }
   const ended = async () => (await storedTasks(world, { subject })).filter((task) => task.job_ended_at !== null);
   await until(async () => (await ended()).length === files.length);
-  // Less than results is waited for once.
+  // Less than one timeout of results.
   expect(await timeOfStop(tasks, subject, other)).toBeLessThan(Number(world.env['SERVICE_TIMEOUT_MS']) / 2);
   expect(await storedTasks(world, { subject, status: 'running' })).toHaveLength(files.length);
 });
 
-test('stops that the backend leaves without an answer hold up no other stop', async () => {
+test('unanswered stops delay no other stop', async () => {
   const tasks = await startWith({});
   const subject = randomUUID();
   const stuck = await createMany(tasks, 20, subject);
@@ -89,11 +89,11 @@ test('stops that the backend leaves without an answer hold up no other stop', as
   const soon = new Date(Date.now() + 23 * 3_600_000);
   await world.database.db('tasks').whereIn('task_id', stuck).update({ result_expires_at: soon });
   await until(async () => (await storedTasks(world, { subject, status: 'stopping' })).length === stuck.length);
-  // Each of those is waited for 5 s.
+  // Each of these stops is awaited for 5 s.
   expect(await timeOfStop(tasks, subject, other)).toBeLessThan(4_500);
 });
 
-test('many ended tasks are asked about in few calls, and end when all their frames can be read', async () => {
+test('many ended tasks are queried in few calls, and end when all their frames are readable', async () => {
   const asked: number[] = [];
   const results = createHttpServer((req, res) => {
     const chunks: Buffer[] = [];

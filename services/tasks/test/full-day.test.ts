@@ -11,7 +11,7 @@ import type { TestTasks, World } from './support/system.ts';
 const metrics = testMetrics();
 let world: World;
 let tasks: TestTasks;
-/** A stream that answers when the test says so. */
+/** A stream that answers on command of the test. */
 const held: ServerResponse[] = [];
 const slow = createServer((_req, res) => void held.push(res));
 let slowUrl: string;
@@ -34,7 +34,7 @@ const refundsAsked = async () =>
     operation: 'POST /internal/v1/reservations/{reservation_id}/refund',
   })) ?? 0;
 
-test('a burst of creates on a full day does not multiply what quota is asked', async () => {
+test('a burst of create requests with a used-up quota does not multiply requests to quota', async () => {
   const subject = randomUUID();
   const limits = { video_tasks_per_day: 1, active_tasks: 1000 };
   const late = Array.from({ length: 40 }, () => tasks.create({ subject, limits, url: slowUrl }));
@@ -44,6 +44,6 @@ test('a burst of creates on a full day does not multiply what quota is asked', a
   const burst = Array.from({ length: 80 }, () => tasks.create({ subject, limits }));
   const codes = (await Promise.all([...late, ...burst])).map(({ body }) => body.code);
   expect(codes).toEqual(codes.map(() => 'OP-QUOTA-DAILY-EXHAUSTED'));
-  // Each of the 40 is given back once for itself, and a few times more by those who look for dead creates.
+  // Each of the 40 units is refunded once by its request, and a few times more by refunds of dead create requests.
   expect(await refundsAsked()).toBeLessThanOrEqual(160);
 });

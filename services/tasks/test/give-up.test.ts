@@ -31,7 +31,7 @@ const create = (query: string, key: string = randomUUID(), service = tasks) => {
 };
 const jobOf = (taskId: string) => world.backend.jobs.get(taskId)?.request as NewJob;
 
-test('the backend gets the time that the caller wants, and it stays with the task', async () => {
+test('the backend gets the time of the caller, and the task keeps it', async () => {
   const { status, body } = await create('?give_up_after_s=86400');
   expect(status).toBe(201);
   expect(jobOf(body.task_id)).toMatchObject({ give_up_after_s: 86_400 });
@@ -41,7 +41,7 @@ test('the backend gets the time that the caller wants, and it stays with the tas
   expect((await storedTasks(world, { task_id: without.body.task_id }))[0]).toMatchObject({ give_up_after_s: null });
 });
 
-test('it is part of the request that a key stands for', async () => {
+test('the time is part of the request that a key identifies', async () => {
   const key = randomUUID();
   const first = await create('?give_up_after_s=3600', key);
   const again = await create('?give_up_after_s=3600', key);
@@ -61,7 +61,7 @@ test.each(['59', '86401', '60.5', '-60', '', 'x', '1e999', '0x3c', ' 60', 'NaN',
   },
 );
 
-test('uploads have none', async () => {
+test('uploads do not accept the time', async () => {
   const { status, body } = await tasks.call('POST', '/v1/vision/video-tasks?give_up_after_s=600', {
     key: randomUUID(),
   });
@@ -71,7 +71,7 @@ test('uploads have none', async () => {
 
 test('a backend that does not name the feature is not sent the time', async () => {
   offer(['snapshots']);
-  // Another one remembers the features for a second.
+  // The other replica caches the features for a second.
   const service = await startTasks(world);
   const { status, body } = await create('?give_up_after_s=600', randomUUID(), service);
   expect(status).toBe(201);
@@ -83,7 +83,7 @@ test.each([
   ['', 1],
   ['?snapshots=tracks', 2],
   ['?give_up_after_s=600&snapshots=tracks', 3],
-])('a backend that refuses the form of a job is sent it once for each optional field less: %s', async (query, sent) => {
+])('a job that the backend refuses as invalid is sent again without each optional field: %s', async (query, sent) => {
   const requests: object[] = [];
   world.backend.onSubmit = (request) => {
     requests.push(request);
@@ -97,7 +97,7 @@ test.each([
 test.each<[string, (keyof NewJob)[], (keyof NewJob)[]]>([
   ['the time', ['give_up_after_s'], ['snapshots']],
   ['the time and snapshots', ['give_up_after_s', 'snapshots'], []],
-])('a replica of an earlier release that does not know %s gets the job without', async (_name, unknown, sent) => {
+])('a replica of an earlier release without %s gets the job without it', async (_name, unknown, sent) => {
   world.backend.onSubmit = (request) => (unknown.some((field) => field in request) ? 'refuse_form' : 'accept');
   const { status, body } = await create('?give_up_after_s=600&snapshots=tracks');
   expect(status).toBe(201);

@@ -53,7 +53,7 @@ async function imageCall(subject: string, changes: Record<string, unknown> = {})
     ...changes,
   };
   const producer = createProducer(world.kafka.client);
-  // Delivered twice, as it may happen.
+  // Events may be delivered twice.
   await producer.publish([
     { ...imageCallFinished, key: data.task_id, source: 'images', data },
     { ...imageCallFinished, key: data.task_id, source: 'images', data },
@@ -62,7 +62,7 @@ async function imageCall(subject: string, changes: Record<string, unknown> = {})
   return data.task_id;
 }
 
-test('the history shows own tasks of every kind, newest first, page by page', async () => {
+test('lists own tasks of every kind, newest first, page by page', async () => {
   const subject = randomUUID();
   const limits = { active_tasks: 100, video_tasks_per_day: 100 };
   const ids: string[] = [];
@@ -88,7 +88,7 @@ test('the history shows own tasks of every kind, newest first, page by page', as
   expect((await list(subject, '?status=failed')).body).toEqual({ items: [], next_cursor: '' });
 });
 
-test('the history of a span of time comes in the order that is asked for, page by page', async () => {
+test('lists a time range in the requested order, page by page', async () => {
   const subject = randomUUID();
   const limits = { active_tasks: 100, video_tasks_per_day: 100 };
   const made: { task_id: string; created_at?: unknown }[] = [];
@@ -117,7 +117,7 @@ test('refuses a cursor of the other order', async () => {
   }
 });
 
-test('a cursor is of use to its subject alone and cannot be forged', async () => {
+test('a cursor is valid for its subject only and cannot be forged', async () => {
   const subject = randomUUID();
   await tasks.create({ subject });
   await tasks.create({ subject });
@@ -152,7 +152,7 @@ test.each([
   expect((await list(randomUUID(), `?${query}`)).status).toBe(400);
 });
 
-test('an image call can be queried, cannot be stopped, and goes when it is rolled back', async () => {
+test('an image call can be queried, cannot be stopped, and disappears when it is rolled back', async () => {
   const subject = randomUUID();
   const id = await imageCall(subject);
   const get = () => tasks.call('GET', `/v1/vision/tasks/${id}`, { subject });
@@ -164,7 +164,7 @@ test('an image call can be queried, cannot be stopped, and goes when it is rolle
   await until(async () => (await get()).status === 404);
 });
 
-test('other services learn owner and thresholds of a task', async () => {
+test('other services can read owner and thresholds of a task', async () => {
   const subject = randomUUID();
   const { body } = await tasks.create({ subject });
   const path = `/internal/v1/tasks/${body.task_id}`;
@@ -198,7 +198,7 @@ test('after 90 days a task is hidden at once, and removed with its video and its
     async () =>
       (await tasks.call('GET', `/v1/vision/tasks/${old.body.task_id}`, { subject })).body.status === 'succeeded',
   );
-  // Such a long run is stopped, and a task that ended at once would be removed too.
+  // Such a long run is stopped, and an ended task would be removed too.
   world.backend.onStop = () => 'hang';
   const later = await startTasks(world, { CLOCK_OFFSET: '90 days', RETENTION_BATCH: '1' });
   try {
@@ -216,7 +216,7 @@ test('after 90 days a task is hidden at once, and removed with its video and its
   expect((await tasks.call('GET', `/v1/vision/tasks/${running.body.task_id}`, { subject })).status).toBe(200);
 });
 
-test('the name that a caller gave his camera is shown in the list, filters it, and is returned with the task', async () => {
+test('`client_ref` is returned with the task and in lists, and filters lists', async () => {
   const subject = randomUUID();
   const body = { scene_code: 'ship', stream_url: world.stream.url };
   const create = (query: string, key = randomUUID()) =>
@@ -250,7 +250,7 @@ test('the name that a caller gave his camera is shown in the list, filters it, a
   expect(told.map((payload) => payload.client_ref)).toEqual(told.map(() => 'gate-3'));
   expect(tasks.log()).not.toContain('gate-3');
 
-  // It is part of what the key stands for.
+  // `client_ref` is part of the request that the key identifies.
   expect((await create('?client_ref=gate-3', key)).status).toBe(200);
   for (const other of ['', '?client_ref=gate-4']) {
     expect((await create(other, key)).body.details).toMatchObject({ reason: 'idempotency_key_reused' });
@@ -273,7 +273,7 @@ test.each(['', 'a'.repeat(65), 'a%20b', 'a%7Cb', '%00', '%C3%A4', 'a&client_ref=
   },
 );
 
-test('a service refuses what the key behind the gateway has no scope for', async () => {
+test('refuses a request without the scope that its operation needs', async () => {
   const ask = async (scopes: KeyScope[], method: string) => {
     const token = await testToken('gateway', 'tasks', { subject: 'scoped', limits: defaultLimits, scopes });
     const headers = { authorization: `Bearer ${token}` };

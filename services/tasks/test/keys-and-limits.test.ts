@@ -9,7 +9,7 @@ import type { TestTasks, World } from './support/system.ts';
 
 let world: World;
 let tasks: TestTasks;
-/** A stream that answers when the test says so. */
+/** A stream that answers on command of the test. */
 let probes = 0;
 const held: ServerResponse[] = [];
 const slow = createServer((_req, res) => {
@@ -19,7 +19,7 @@ const slow = createServer((_req, res) => {
 let slowUrl: string;
 beforeAll(async () => {
   world = await createWorld();
-  // Long enough for what the tests hold up, on any machine.
+  // Long enough for the delays of these tests on any machine.
   tasks = await startTasks(world, {
     SUBMIT_TIMEOUT_MS: '30000',
     LEASE_MS: '20000',
@@ -44,7 +44,7 @@ function answerProbes(): void {
   }
 }
 
-test('what a stream create means is what its JSON says, however it is written', async () => {
+test('the meaning of a create request is its JSON content, not its formatting', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const { url } = world.stream;
@@ -56,7 +56,7 @@ test('what a stream create means is what its JSON says, however it is written', 
     `\n{ "scene_code" : "ship" ,\t"stream_url" : "${url}" }\n`,
     `{"scene_code":"\\u0073hip","stream_url":"${url.replaceAll('/', String.raw`\/`)}"}`,
     `{"scene_code":"ship","stream_url":"${url.replace('http:', 'HTTP:')}"}`,
-    // Of a member that comes twice the last counts.
+    // Of a repeated member, the last one counts.
     `{"scene_code":"fishing","stream_url":"${url}","scene_code":"ship"}`,
   ];
   for (const text of same) {
@@ -76,7 +76,7 @@ test('what a stream create means is what its JSON says, however it is written', 
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('while the first create runs another meaning is refused at once and the same one waits for its task', async () => {
+test('while the first request runs, a different request is refused at once and the same request waits for its task', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const first = tasks.create({ subject, key, url: slowUrl });
@@ -90,7 +90,7 @@ test('while the first create runs another meaning is refused at once and the sam
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('those that waited for a create that found the day full are refused without another probe', async () => {
+test('repeats of a request that found the quota used up are refused without another probe', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const limits = { video_tasks_per_day: 1 };
@@ -104,7 +104,7 @@ test('those that waited for a create that found the day full are refused without
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('a create that is refused when its unit is asked for leaves nothing: the key is free at once', async () => {
+test('a create request whose unit is refused leaves no data: its key is free at once', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const limits = { video_tasks_per_day: 1 };
@@ -120,7 +120,7 @@ test('a create that is refused when its unit is asked for leaves nothing: the ke
   expect(await world.quota.used(subject)).toBe(2);
 });
 
-test('fifty identical creates at once make one task and one charge', async () => {
+test('fifty identical concurrent create requests give one task and one charge', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const answers = await Promise.all(Array.from({ length: 50 }, () => tasks.create({ subject, key })));
@@ -130,11 +130,11 @@ test('fifty identical creates at once make one task and one charge', async () =>
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('the day is full after the limit, and the refusal says when it is whole again', async () => {
+test('the daily limit is enforced, and the refusal says when it resets', async () => {
   const subject = randomUUID();
   const limits = { video_tasks_per_day: 5, active_tasks: 1000 };
   const answers = await Promise.all(Array.from({ length: 60 }, () => tasks.create({ subject, limits })));
-  // On a busy machine a task may be answered before its outcome is known.
+  // On a busy machine, a task may be returned before its outcome is known.
   const codes = answers.map(({ status, body }) => body.code ?? (status === 201 || status === 202 ? 'created' : status));
   expect(codes.filter((code) => code === 'created')).toHaveLength(5);
   expect(codes.filter((code) => code !== 'created')).toEqual(
@@ -149,7 +149,7 @@ test('the day is full after the limit, and the refusal says when it is whole aga
   expect(await world.quota.used(subject)).toBe(5);
 });
 
-test('tasks that have not ended are limited under concurrency', async () => {
+test('limits active tasks under concurrency', async () => {
   const subject = randomUUID();
   const limits = { active_tasks: 3, video_tasks_per_day: 100 };
   const answers = await Promise.all(Array.from({ length: 12 }, () => tasks.create({ subject, limits })));

@@ -44,7 +44,7 @@ const refused = async (taskId: string, options: CallOptions = {}) => {
   return [status, body.details?.['reason']];
 };
 
-test('returns the newest frame as an image that nothing keeps', async () => {
+test('returns the newest frame as an image without storing it', async () => {
   const taskId = await created('?snapshots=tracks');
   const answer = await ask(taskId);
   expect(answer.status).toBe(200);
@@ -63,16 +63,16 @@ test.each<[string, string, CallOptions['snapshots'], 'tracks' | undefined]>([
   ['the request over the setting, to none', '?snapshots=off', 'tracks', undefined],
   ['the setting', '', 'tracks', 'tracks'],
   ['neither', '', undefined, undefined],
-])('a task gets what was wanted when it was created: %s', async (_name, query, snapshots, sent) => {
+])('a task keeps the setting of its creation: %s', async (_name, query, snapshots, sent) => {
   const taskId = await created(query, { snapshots });
   expect(jobOf(taskId).snapshots).toBe(sent);
   expect((await storedTasks(world, { task_id: taskId }))[0]).toMatchObject({ snapshots: sent ?? 'off' });
   const expected = sent ? [200, undefined] : [404, 'snapshots_off'];
-  // The setting of later is not that of the task.
+  // A later setting does not change the task.
   expect(await refused(taskId, { snapshots: sent ? 'off' : 'tracks' })).toEqual(expected);
 });
 
-test('of a scene that forbids images none is requested, with any settings of the caller', async () => {
+test('no images are requested for a scene that disables them, with any settings of the caller', async () => {
   const registry = new URL('../../../config/scenes.json', import.meta.url);
   const scenes = JSON.parse(await readFile(registry, 'utf8')) as { scenes: { scene_code: string }[] };
   const changed = scenes.scenes.map((one) =>
@@ -81,7 +81,7 @@ test('of a scene that forbids images none is requested, with any settings of the
   const directory = await mkdtemp(join(tmpdir(), 'vision-scenes-'));
   const SCENES_FILE = join(directory, 'scenes.json');
   await writeFile(SCENES_FILE, JSON.stringify({ ...scenes, scenes: changed }));
-  // Known before the first create request asks: an answer without the feature would be remembered.
+  // Set before the first create request, which would cache an answer without the feature.
   const free = { stream: 9, object: 9 };
   world.backend.capacity = () => ({ free, places: free, features: ['stream_probes'] });
   const service = await startTasks(world, { SCENES_FILE });
@@ -110,10 +110,10 @@ test('of a scene that forbids images none is requested, with any settings of the
   await rm(directory, { recursive: true });
 });
 
-test('a backend that does not name the feature is sent no snapshots, and is not trusted to have any', async () => {
+test('a backend without the feature gets no snapshot setting, and is not queried for snapshots', async () => {
   world.backend.capacity = undefined;
   world.backend.onSnapshot = undefined;
-  // Another one remembers the features for a second.
+  // The other replica caches the features for a second.
   const service = await startTasks(world);
   const taskId = await created('?snapshots=tracks', {}, service);
   expect(Object.keys(jobOf(taskId))).not.toContain('snapshots');
@@ -143,7 +143,7 @@ test.each<[string, { status: number; body: unknown }, unknown[]]>([
   expect(await refused(taskId)).toEqual(expected);
 });
 
-test('foreign, unknown, uploaded and ended tasks have no newest frame', async () => {
+test('foreign, unknown, uploaded and ended tasks return no newest frame', async () => {
   const taskId = await created('?snapshots=tracks');
   expect(await refused(taskId, { subject: 'subject-b' })).toEqual([404, 'task_not_found']);
   expect(await refused(randomUUID())).toEqual([404, 'task_not_found']);
@@ -159,7 +159,7 @@ test('foreign, unknown, uploaded and ended tasks have no newest frame', async ()
   await until(async () => (await refused(taskId))[1] === 'snapshot_none');
 });
 
-test('the parameter is part of the request that a key stands for', async () => {
+test('the parameter is part of the request that a key identifies', async () => {
   const key = randomUUID();
   const taskId = await created('?snapshots=tracks', { key });
   const body = { scene_code: 'person_vehicle', stream_url: world.stream.url };

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-/** A replica whose database answers through a proxy; `onLost` is called when the first reply to a commit is lost. */
+/** A replica whose database answers through a proxy; `onLost` runs when the first reply to a commit is lost. */
 async function startBehindProxy(onLost: (proxy: FaultProxy) => void = () => undefined) {
   const { hostname, port } = new URL(world.database.url);
   let lost = 0;
@@ -35,7 +35,7 @@ async function startBehindProxy(onLost: (proxy: FaultProxy) => void = () => unde
   return { tasks, proxy };
 }
 
-/** A statement of the transaction that commits a task as `submitting`, and of no other. */
+/** A statement that occurs only in the transaction that commits a task as `submitting`. */
 const SUBMITTING = 'update "idempotency_keys" set "done"';
 
 const movesOf = async (taskId: string) =>
@@ -48,7 +48,7 @@ const movesOf = async (taskId: string) =>
   ).map(({ move }) => move);
 const submitsOf = (taskId: string) => world.backend.submits.filter(({ jobId }) => jobId === taskId);
 
-test('a create whose commit took place although its reply was lost goes on and runs', async () => {
+test('a create request whose commit succeeded with a lost reply continues and runs', async () => {
   const { tasks, proxy } = await startBehindProxy();
   const subject = randomUUID();
   proxy.set({ kind: 'lose_commit_reply', probability: 1, mentioning: SUBMITTING });
@@ -60,7 +60,7 @@ test('a create whose commit took place although its reply was lost goes on and r
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('it goes on too when the database stays away until another replica has lost track of it', async () => {
+test('it also continues after an outage in which another replica set it to `resolving`', async () => {
   const other = await startTasks(world);
   running.push(other);
   const { tasks, proxy } = await startBehindProxy((itself) => itself.set({ kind: 'refuse' }));
@@ -78,7 +78,7 @@ test('it goes on too when the database stays away until another replica has lost
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('a create whose commit did not take place is refused and leaves nothing, and its repeat runs', async () => {
+test('a create request whose commit failed is refused and leaves no data, and its repeat runs', async () => {
   const { tasks, proxy } = await startBehindProxy();
   const scene = { subject: randomUUID(), key: randomUUID(), limits: { video_tasks_per_day: 1, active_tasks: 1 } };
   proxy.set({ kind: 'lose_commit', probability: 1, mentioning: SUBMITTING });
@@ -90,7 +90,7 @@ test('a create whose commit did not take place is refused and leaves nothing, an
   expect(await world.quota.used(scene.subject)).toBe(1);
 });
 
-test('a refusal of the backend is written down although the first commit of it is lost', async () => {
+test('a refusal of the backend is stored although its first commit is lost', async () => {
   const { tasks, proxy } = await startBehindProxy();
   const subject = randomUUID();
   world.backend.onSubmit = () => 'refuse';
@@ -102,7 +102,7 @@ test('a refusal of the backend is written down although the first commit of it i
   expect(await world.quota.used(subject)).toBe(0);
 });
 
-test('a create request that the backend had no slot for is rolled back although the first commit of that is lost', async () => {
+test('a create request without a slot at the backend is rolled back although the first commit is lost', async () => {
   const { tasks, proxy } = await startBehindProxy();
   const scene = { subject: randomUUID(), key: randomUUID(), limits: { video_tasks_per_day: 1, active_tasks: 1 } };
   world.backend.onSubmit = () => 'no_capacity';

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const itemsOf = (answer: Answer) => answer.body['items'] as { job: { job_id: string }; task?: { status: string } }[];
 
-/** A task that runs at the backend, and that the database then loses, as in a restore of an older copy. */
+/** A task that runs at the backend, and whose row is lost, as in a restore of an older copy. */
 async function lose(): Promise<string> {
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
   await world.database.db('idempotency_keys').where({ task_id: id }).delete();
@@ -24,7 +24,7 @@ async function lose(): Promise<string> {
   return id;
 }
 
-test('jobs are listed from the side of the backend, also those of tasks that are lost', async () => {
+test('lists jobs of the backend, including jobs of lost tasks', async () => {
   const { task_id: known } = (await tasks.create({ subject: 'acme' })).body;
   const lost = await lose();
   const list = (query = '') => tasks.asOperator('GET', `/internal/v1/backend-jobs${query}`);
@@ -38,7 +38,7 @@ test('jobs are listed from the side of the backend, also those of tasks that are
   expect(itemsOf(rest)).toHaveLength(jobs.size - 1);
 });
 
-test('the job of a lost task is stopped; that of a task that runs is not', async () => {
+test('stops the job of a lost task, but not of a running task', async () => {
   const { task_id: known } = (await tasks.create({ subject: randomUUID() })).body;
   const lost = await lose();
   const stop = (id: string) => tasks.asOperator('POST', `/internal/v1/backend-jobs/${id}/stop`, { who: 'zoe@ops' });
@@ -49,7 +49,7 @@ test('the job of a lost task is stopped; that of a task that runs is not', async
   expect(world.backend.jobs.get(known)?.status).toBe('running');
 });
 
-test('a reservation of a lost task is found at once, however seldom it would be asked about', async () => {
+test('finds a reservation of a lost task at once, independent of its audit interval', async () => {
   const lost = await lose();
   const ledger = world.quota.database.db;
   const mine = ledger('reservations').where({ id: `${lost}/1` });
@@ -63,11 +63,11 @@ test('a reservation of a lost task is found at once, however seldom it would be 
   expect(await found()).toMatchObject([{ kind: 'open_reservation' }]);
 });
 
-test('a scan tells every video that a task names and the bucket does not have', async () => {
+test('a scan reports every video of a task that is missing in the bucket', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.push((await tasks.create({ subject: randomUUID() })).body.task_id);
   const keys = await Promise.all(ids.map((id) => world.videoOf(id)));
-  // One of them was stored by release 0.2.
+  // One of the videos was stored by release 0.2.
   keys[4] = `videos/${ids[4] ?? ''}`;
   for (const [index, id] of ids.entries())
     await world.database.db('tasks').where({ task_id: id }).update({ kind: 'upload', object_key: keys[index] });

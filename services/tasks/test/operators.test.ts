@@ -38,7 +38,7 @@ test('tasks of all subjects are listed by state, subject and age, page by page, 
   expect([idsOf(rest), rest.body['next_cursor']]).toEqual([[ids[1]], '']);
 });
 
-test('an operator stops the task of another; the move names him, and a second stop says that it is over', async () => {
+test('an operator stops the task of a subject; the move names the operator, and a second stop is refused', async () => {
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
   const stopped = await tasks.asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
   expect([stopped.status, stopped.body.status]).toEqual([200, 'stopped']);
@@ -85,7 +85,7 @@ test('the history of a task has its row, its job, its moves and its published ev
   expect((await tasks.asOperator('GET', `/internal/v1/tasks/${randomUUID()}/history`)).status).toBe(404);
 });
 
-test('tasks that have not ended are listed beside their jobs, and a job that the backend does not have is left out', async () => {
+test('lists unfinished tasks with their jobs; a missing job is omitted', async () => {
   const subject = randomUUID();
   const [kept, lost] = [(await tasks.create({ subject })).body.task_id, (await tasks.create({ subject })).body.task_id];
   world.backend.jobs.delete(lost);
@@ -103,7 +103,7 @@ interface Status {
   lag: { group: string; topic: string; partition: number; lag: number }[];
 }
 
-test('the status says how every dependency was reached, the breakers, what waits, and how far the consumer is', async () => {
+test('the status shows dependencies, breakers, waiting work and the position of the consumer', async () => {
   const read = async () => (await tasks.asOperator('GET', '/internal/v1/status')).body as unknown as Status;
   await until(async () => {
     const { dependencies, outbox } = await read();
@@ -116,7 +116,7 @@ test('the status says how every dependency was reached, the breakers, what waits
   expect(lag).toContainEqual({ group: 'tasks', topic: 'vision.results.v1', partition: 0, lag: 0 });
 });
 
-test('what is unavailable or missing is reported with the reason', async () => {
+test('reports unavailable or missing dependencies with the reason', async () => {
   const other = await startTasks(world, {
     QUOTA_URL: 'http://127.0.0.1:1',
     S3_BUCKET: 'none-of-this-name',
@@ -149,7 +149,7 @@ test('events that are published again change neither tasks nor the ledger', asyn
   const events = await world.database.db('outbox').select('event_id');
   await until(async () => (await handled()) >= events.length);
   const state = async () => ({
-    // Tasks of other tests may still be on their way.
+    // Tasks of other tests may still be in progress.
     tasks: await world.database.db('tasks').where({ subject }).select('task_id', 'status', 'version'),
     reservations: await world.quota.reservations(subject),
     used: await world.quota.used(subject),
@@ -163,10 +163,10 @@ test('events that are published again change neither tasks nor the ledger', asyn
   expect(await state()).toEqual(before);
 });
 
-test('a dead letter is listed, shown without its secrets, and published again once', async () => {
+test('a dead letter is listed, shown without secrets, and published again once', async () => {
   const event = { task_id: randomUUID(), stream_url: 'rtsp://user:geheim@cam.example/live', token: 'geheim' };
   const why = { dlq_reason: 'invalid_data', dlq_detail: 'version is missing', dlq_group: 'quota', dlq_offset: '7' };
-  // Of a type that nobody asked for, so the replay does not bring it back here.
+  // Its type has no handler, so the replay does not return it here.
   const headers = {
     ...why,
     ce_id: 'event-1',

@@ -8,14 +8,14 @@ import { formOf, mp4, upload } from './support/videos.ts';
 
 let world: World;
 beforeAll(async () => {
-  // The second replica has one lease to wait; in it the first one has to notice that the database is back.
+  // The second replica takes no lease over for one lease; by then the first must notice that the database is back.
   world = await createWorld({ LEASE_MS: '15000' });
 });
 afterAll(async () => {
   await world.close();
 });
 
-/** A replica whose connections to the database go through a proxy. */
+/** A replica that connects to the database through a proxy. */
 async function startBehindProxy() {
   const { hostname, port } = new URL(world.database.url);
   const proxy = await startFaultProxy({ host: hostname, port: Number(port || 5432) });
@@ -43,14 +43,14 @@ function slowUpload(port: number, subject: string) {
 const isLeaseOver = async (subject: string) =>
   (await world.database.db('tasks').where({ subject }).whereRaw('lease_until <= now()')).length === 1;
 
-test('an upload outlives an outage of the database that is longer than its lease', async () => {
+test('an upload survives a database outage that is longer than its lease', async () => {
   const subject = randomUUID();
   const { proxy, tasks: holder } = await startBehindProxy();
   const sending = slowUpload(holder.port, subject);
   await until(async () => (await storedTasks(world, { subject })).length === 1);
   proxy.set({ kind: 'reset' });
   await until(() => isLeaseOver(subject));
-  // The first to be back is a replica that knows nothing of the outage, and looks for dead creates at once.
+  // A new replica that has not seen the outage comes first, and polls for dead create requests at once.
   const other = await startTasks(world);
   try {
     proxy.set({ kind: 'none' });
@@ -65,7 +65,7 @@ test('an upload outlives an outage of the database that is longer than its lease
   }
 });
 
-test('a create request whose process is cut off alone is rolled back when its lease has expired, for the others go on', async () => {
+test('a create request of the only disconnected process is rolled back when its lease has expired', async () => {
   const subject = randomUUID();
   const other = await startTasks(world);
   const { proxy, tasks: holder } = await startBehindProxy();

@@ -25,7 +25,7 @@ afterAll(async () => {
   await new Promise((resolve) => camera.close(resolve));
 });
 
-test('the span of a probe tells scheme and host of the stream and nothing else, and the camera is not told the trace', async () => {
+test('the span of a probe contains only scheme and host of the stream, and the camera gets no trace headers', async () => {
   const { port } = camera.address() as AddressInfo;
   const url = `http://camera-user:camera-password@127.0.0.1:${port}/live/camera-key?token=camera-token`;
   const outcome = await runTraced(preload, program, [], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, STREAM_URL: url });

@@ -41,7 +41,7 @@ const verify = (id: string, outcome: string) =>
     subject: 'operator',
     body: { outcome, note: 'looked', who: 'ann' },
   });
-/** The backend has been asked about the task at least once from now on. */
+/** Waits until the backend has been queried about the task again. */
 const askedAgain = async (id: string) => {
   const dueAt = async () => Number((await storedTasks(world, { task_id: id }))[0]?.check_at);
   const first = await dueAt();
@@ -60,13 +60,13 @@ const resultsCompleted = (task_id: string, status: 'stopped' | 'succeeded' | 'fa
     },
   ]);
 
-/** What the others were last told of the task. */
+/** The last published state of the task. */
 const lastTold = async (id: string) => {
   const told = world.database.db('outbox').where({ key: id }).orderBy('id', 'desc');
   return (await told.first<{ payload: object }>('payload')).payload;
 };
 
-test('a job that ends ends its task when its frames can be read, not before', async () => {
+test('the end of a job ends its task only when its frames are readable', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   publish(id, 5);
@@ -78,7 +78,7 @@ test('a job that ends ends its task when its frames can be read, not before', as
   expect(await lastTold(id)).toMatchObject({ status: 'succeeded', frames_published: 5 });
 });
 
-test('the end-of-stream marker of an earlier attempt does not end a task whose job went on', async () => {
+test('the end-of-stream marker of an earlier attempt does not end a task whose job continued', async () => {
   world.backend.tellsAttempt = true;
   const subject = randomUUID();
   const id = await create(subject);
@@ -112,7 +112,7 @@ test('without an end-of-stream marker a task ends after the grace, and an alarm 
   }
 });
 
-test('without an end-of-stream marker a task ends when as many frames can be read as were published', async () => {
+test('without an end-of-stream marker a task ends when all published frames are readable', async () => {
   let stored = 4;
   const results = createServer((req, res) => {
     void readBody(req, 100_000).then((body) => {
@@ -123,7 +123,7 @@ test('without an end-of-stream marker a task ends when as many frames can be rea
   });
   await new Promise<void>((resolve) => results.listen(0, '127.0.0.1', resolve));
   const { port } = results.address() as AddressInfo;
-  // Nobody else may follow the task.
+  // No other replica may reconcile the task.
   await tasks.stop();
   tasks = await startTasks(world, { RESULTS_URL: `http://127.0.0.1:${port}` });
   try {
@@ -143,7 +143,7 @@ test('without an end-of-stream marker a task ends when as many frames can be rea
   }
 });
 
-test('a task whose job runs is seldom asked about, and ends as soon as its end-of-stream marker comes', async () => {
+test('a running job is queried rarely, and its task ends as soon as its end-of-stream marker arrives', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });
   try {
@@ -160,7 +160,7 @@ test('a task whose job runs is seldom asked about, and ends as soon as its end-o
   }
 });
 
-test('a task that has become due and an event, both without a notification, are found soon', async () => {
+test('a due task and an event, both without a wake-up, are found soon', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '1200000' });
   try {
@@ -178,7 +178,7 @@ test('a task that has become due and an event, both without a notification, are 
   }
 });
 
-test('an end-of-stream marker that overtakes the word of the backend ends its task as soon as the backend says so', async () => {
+test('an early end-of-stream marker ends its task as soon as the backend reports the end', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });
   try {
@@ -195,14 +195,14 @@ test('an end-of-stream marker that overtakes the word of the backend ends its ta
   }
 });
 
-test('a job that published nothing ends its task at once', async () => {
+test('a job without published frames ends its task at once', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   world.backend.end(id, 'failed', 'no_video');
   await becomes(id, subject, 'failed');
 });
 
-test('many tasks are asked about in one request', async () => {
+test('many tasks are queried in one request', async () => {
   const subject = randomUUID();
   const ids = await Promise.all(Array.from({ length: 20 }, () => create(subject)));
   for (const id of ids) world.backend.end(id, 'succeeded');
@@ -211,7 +211,7 @@ test('many tasks are asked about in one request', async () => {
   expect(moves).toHaveLength(20);
 });
 
-test('a stop that the backend does not answer is driven on until it is confirmed', async () => {
+test('a stop that the backend does not answer is repeated until it is confirmed', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   world.backend.onStop = () => 'hang';
@@ -223,7 +223,7 @@ test('a stop that the backend does not answer is driven on until it is confirmed
   await becomes(id, subject, 'stopped');
 });
 
-test('a stop in resolving is stored, sent at once, and takes effect when the job is found', async () => {
+test('a stop in resolving is stored, sent at once, and applied when the job is found', async () => {
   const subject = randomUUID();
   world.backend.onSubmit = () => 'drop';
   const id = await create(subject);
@@ -238,7 +238,7 @@ test('a stop in resolving is stored, sent at once, and takes effect when the job
   expect(await world.quota.used(subject)).toBe(0);
 });
 
-test('a stop of a job whose submission is unknown, yet was accepted, stops the task', async () => {
+test('a stop of a job with an unknown but accepted submission stops the task', async () => {
   const subject = randomUUID();
   world.backend.onSubmit = () => 'accept_and_drop_reply';
   const created = tasks.create({ subject, limits });
@@ -247,7 +247,7 @@ test('a stop of a job whose submission is unknown, yet was accepted, stops the t
   await becomes(body.task_id, subject, 'stopped');
 });
 
-test('one job that vanishes fails its task after a while', async () => {
+test('a single vanished job fails its task after a while', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   publish(id, 5);
@@ -257,13 +257,13 @@ test('one job that vanishes fails its task after a while', async () => {
   await becomes(id, subject, 'failed');
   expect(Date.now() - begun).toBeGreaterThan(500);
   expect(await world.quota.used(subject)).toBe(1);
-  // Nobody will send an end mark for what it published, so nobody may wait for one.
+  // No end-of-stream marker will report its published frames, so no service may wait for one.
   expect(await lastTold(id)).toMatchObject({ status: 'failed', frames_published: 0 });
   const asked = await tasks.call('GET', `/internal/v1/tasks/${id}`, { subject, issuer: 'results' });
   expect(asked.body).toMatchObject({ status: 'failed', frames_published: 0 });
 });
 
-test('a job that is missing at a backend that is not well has not vanished', async () => {
+test('a job that is missing at an unhealthy backend has not vanished', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_seen_at);
@@ -280,7 +280,7 @@ test('a job that is missing at a backend that is not well has not vanished', asy
   await becomes(id, subject, 'failed');
 });
 
-test('a backend that forgot everything fails nothing', async () => {
+test('a backend that lost all jobs fails no task', async () => {
   const subject = randomUUID();
   const ids = await Promise.all(Array.from({ length: 5 }, () => create(subject)));
   const kept = new Map(world.backend.jobs);
@@ -312,7 +312,7 @@ test('verification: created keeps the charge, repeats change nothing, contradict
   expect(moves).toMatchObject([{ move: 'verify_created', note: 'ann: looked' }]);
 });
 
-test('verification: not created asks the backend to stop first, gives the unit back, and stops a job that shows up', async () => {
+test('verification: not created stops at the backend first, refunds the unit, and stops a job that appears', async () => {
   const subject = randomUUID();
   world.backend.onSubmit = () => 'drop';
   const id = await create(subject);
@@ -334,7 +334,7 @@ test('verification: not created asks the backend to stop first, gives the unit b
   expect(await statusOf(id, subject)).toBe('refunded');
 });
 
-test('a backend that cannot be asked leaves tasks as they are and is asked again when it is back', async () => {
+test('with an unreachable backend tasks stay unchanged, and are queried again when it returns', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   const away = await startTasks(world, { INFERENCE_URL: 'http://127.0.0.1:1' });
@@ -346,7 +346,7 @@ test('a backend that cannot be asked leaves tasks as they are and is asked again
   expect(await statusOf(id, subject)).toBe('running');
 });
 
-test('a task that runs into its expiry is stopped a day before', async () => {
+test('a task is stopped a day before its results expire', async () => {
   const subject = randomUUID();
   const id = await create(subject);
   await world.database

@@ -11,7 +11,7 @@ import type { TestTasks, World } from './support/system.ts';
 const UPLOADS = 5;
 let world: World;
 let tasks: TestTasks | undefined;
-/** Requests before the removal of a video, which the object store leaves without an answer. */
+/** Requests for the removal of a video, which the object store does not answer. */
 const held = new Set<ServerResponse>();
 const store = createServer((req, res) => {
   if (!req.url?.includes('vision-owner')) return void res.writeHead(200).end();
@@ -29,7 +29,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test('uploads that wait for the object store hold up no other create request that is rolled back', async () => {
+test('rollbacks of uploads that wait for the object store delay no other rollback', async () => {
   const [uploading, streaming] = [randomUUID(), randomUUID()];
   for (let index = 0; index < UPLOADS; index += 1) await insertDead(world, uploading, 'upload', index);
   await insertDead(world, streaming, 'stream', UPLOADS);

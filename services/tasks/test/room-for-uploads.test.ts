@@ -23,20 +23,20 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The backend has so many slots for files. */
+/** Sets the free slots of the backend for files. */
 function setFree(object: number): void {
   world.backend.capacity = () => ({ free: { stream: 100, object }, places: { stream: 100, object: 100 } });
 }
 const send = (subject: string, key: string = randomUUID()) => upload({ port: patient.port, subject, key });
 const rowsOf = (table: 'tasks' | 'place_claims', subject: string) => world.database.db(table).where({ subject });
 const scene: Part = { name: 'scene_code', value: 'ship' };
-/** A body that begins and never ends. */
+/** A body that never ends. */
 async function* endless() {
   yield formOf([{ name: 'file', file: mp4() }]).subarray(0, 1000);
   await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
 }
 
-test('an upload is refused before its body is read when there is no room, and leaves nothing', async () => {
+test('an upload without a free slot is refused before its body is read, and leaves no data', async () => {
   setFree(0);
   const subject = randomUUID();
   const refused = await upload({ port: hasty.port, subject, key: randomUUID(), rawBody: endless() });
@@ -47,7 +47,7 @@ test('an upload is refused before its body is read when there is no room, and le
   expect(await world.quota.used(subject)).toBe(0);
 });
 
-test('an upload waits for room before its body is read, and is created when there is some', async () => {
+test('an upload waits for a slot before its body is read, and is created once one is free', async () => {
   setFree(0);
   const subject = randomUUID();
   const created = send(subject);
@@ -57,7 +57,7 @@ test('an upload waits for room before its body is read, and is created when ther
   expect((await created).status).toBe(201);
 });
 
-test('an upload that was created before is answered again, whether there is room or not', async () => {
+test('a repeated upload is replayed, with a free slot or without', async () => {
   setFree(100);
   const [subject, key] = [randomUUID(), randomUUID()];
   expect((await send(subject, key)).status).toBe(201);
@@ -65,7 +65,7 @@ test('an upload that was created before is answered again, whether there is room
   expect((await send(subject, key)).status).toBe(200);
 });
 
-test('an upload that found room and has none after its body is refused: the claim decides', async () => {
+test('an upload without a slot after its body is refused, although one was free before', async () => {
   setFree(1);
   const [subject, faster] = [randomUUID(), randomUUID()];
   const form = formOf([scene, { name: 'file', file: mp4() }]);
@@ -73,7 +73,7 @@ test('an upload that found room and has none after its body is refused: the clai
   const body = (async function* () {
     yield form.subarray(0, 300);
     await until(async () => (await rowsOf('tasks', subject)).length === 1);
-    // Another one takes the slot while this one is on its way, and the backend has not counted it yet.
+    // Another request takes the slot meanwhile, and the backend has not counted it yet.
     world.backend.onSubmit = () => 'hang';
     sent = send(faster);
     await until(() => Promise.resolve(world.backend.submits.length > submitted));

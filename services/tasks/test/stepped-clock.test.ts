@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(() => tasks.stop());
 afterAll(() => world.close());
 
-/** As if everything had been written by a clock that was an hour ahead and has been stepped back since. */
+/** Simulates rows written by a clock that was an hour ahead and has been stepped back since. */
 async function stepBack(): Promise<void> {
   const { db } = world.database;
   const hour = `interval '1 hour'`;
@@ -24,7 +24,7 @@ async function stepBack(): Promise<void> {
   await db.raw(`update idempotency_keys set lease_until = lease_until + ${hour}`);
 }
 
-test('a task that was to be asked about by a clock that was ahead is asked about when it is right again', async () => {
+test('a task with a due time of a fast clock is queried once the clock is right', async () => {
   tasks = await startTasks(world);
   const { body } = await tasks.create({ subject: randomUUID() });
   expect(body.status).toBe('running');
@@ -35,11 +35,11 @@ test('a task that was to be asked about by a clock that was ahead is asked about
   await until(async () => (await storedTasks(world, { task_id: body.task_id }))[0]?.status === 'failed');
 });
 
-test('a stop that was sent by a clock that was ahead is sent again when it is right again', async () => {
+test('a stop sent under a fast clock is sent again once the clock is right', async () => {
   tasks = await startTasks(world);
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
   await tasks.stop();
-  // The first try reached nobody.
+  // The first stop request did not reach the backend.
   const { db } = world.database;
   await db('tasks')
     .where({ task_id: id })
@@ -49,7 +49,7 @@ test('a stop that was sent by a clock that was ahead is sent again when it is ri
   await until(async () => (await storedTasks(world, { task_id: id }))[0]?.status === 'stopped');
 });
 
-test('a stop that was sent since a round began is not sent again at once', async () => {
+test('a stop sent after a round began is not sent again at once', async () => {
   tasks = await startTasks(world);
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
   await tasks.stop();
@@ -68,7 +68,7 @@ test('a stop that was sent since a round began is not sent again at once', async
   expect(stops[0]).toBeGreaterThan(sentAt);
 });
 
-test('a deletion that was to be reported by a clock that was ahead is reported when it is right again', async () => {
+test('a deletion with a due time of a fast clock is reported once the clock is right', async () => {
   const { db } = world.database;
   const id = randomUUID();
   const ends = { expires_at: db.raw(`now() + interval '90 days'`), deleted_at: db.fn.now() };
@@ -79,7 +79,7 @@ test('a deletion that was to be reported by a clock that was ahead is reported w
   await until(async () => (await db('deleted_tasks').where({ task_id: id }).andWhere(isSoon)).length === 1);
 });
 
-test('a create request that a dead process held by a clock that was ahead is rolled back when it is right again', async () => {
+test('a dead create request with a lease of a fast clock is rolled back once the clock is right', async () => {
   const subject = randomUUID();
   await insertDead(world, subject, 'stream', Date.now());
   await stepBack();
@@ -87,7 +87,7 @@ test('a create request that a dead process held by a clock that was ahead is rol
   await until(async () => (await storedTasks(world, { subject })).length === 0);
 });
 
-test('a clock that is stepped back while the service runs is noticed', async () => {
+test('the service detects a clock that is stepped back while it runs', async () => {
   tasks = await startTasks(world);
   const { body } = await tasks.create({ subject: randomUUID() });
   await stepBack();

@@ -45,13 +45,13 @@ const reasonOf = ({ status, body }: Answer) => [status, body.details?.['reason']
 const cameraUrl = () => world.stream.url.replace('127.0.0.1', 'camera.example.org');
 const create = (url: string, subject: string = randomUUID(), service = tasks) => service.create({ subject, url });
 
-test('a name is asked for at the name servers of the setting, and leads to the address that is pinned', async () => {
+test('a name is resolved at the configured name servers, and its address is pinned', async () => {
   const created = await create(cameraUrl());
   expect(created.status).toBe(201);
   expect(world.backend.jobs.get(created.body.task_id)?.request.source).toMatchObject({ pinned_address: '127.0.0.1' });
 });
 
-test('a name server that is silent for a zone keeps no look-up of another name waiting', async () => {
+test('a silent name server of one zone delays no lookup of another name', async () => {
   const patient = await startTasks(world, { PROBE_CONNECT_MS: '25000', PROBE_TOTAL_MS: '30000' });
   let givenUp = 0;
   const silent = Array.from({ length: 16 }, async (_, at) => {
@@ -77,7 +77,7 @@ test.each([
   await hasty.stop();
 });
 
-test('without networks of the operator the text alone shows that a port is not allowed', async () => {
+test('without configured networks a forbidden port is refused by its text alone', async () => {
   const strict = await startTasks(world, { STREAM_ALLOWED_CIDRS: '', STREAM_ALLOWED_PORTS: '554,8000-8099' });
   const asked = dns.asked.length;
   const refused = await create('rtsp://outside.example.org:8100/', randomUUID(), strict);
@@ -86,7 +86,7 @@ test('without networks of the operator the text alone shows that a port is not a
   await strict.stop();
 });
 
-test('a subject may have only some probes at once and in a minute, and others are left alone', async () => {
+test('limits concurrent probes and probes per minute of a subject; others are not affected', async () => {
   const limited = await startTasks(world, { PROBES_AT_ONCE: '2', PROBES_PER_MINUTE: '3', PROBE_TOTAL_MS: '10000' });
   const subject = randomUUID();
   const silentUrl = `rtsp://127.0.0.1:${silentPort}/`;
@@ -114,7 +114,7 @@ test('a subject may have only some probes at once and in a minute, and others ar
   await limited.stop();
 });
 
-test('absent, closed, silent and forbidden addresses differ neither in words nor in time', async () => {
+test('absent, closed, silent and forbidden addresses have the same answer and timing', async () => {
   const urls = {
     closed: 'rtsp://127.0.0.1:1/',
     silent: `rtsp://127.0.0.1:${silentPort}/`,
@@ -132,7 +132,7 @@ test('absent, closed, silent and forbidden addresses differ neither in words nor
     return { tookMs: performance.now() - startedAt, words: JSON.stringify([status, words]) };
   };
   const measured: Record<string, { tookMs: number; words: string }[]> = {};
-  // One of each kind in a round, so that the load of the machine is the same for all.
+  // One of each kind per round, so that all have the same machine load.
   for (let round = 0; round < 20; round += 1) {
     const answers = Object.entries(urls).map(async ([kind, url]) => (measured[kind] ??= []).push(await timed(url)));
     await Promise.all(answers);
@@ -151,7 +151,7 @@ test('absent, closed, silent and forbidden addresses differ neither in words nor
   expect(apart).toEqual([]);
 });
 
-test('what the text shows is answered at once, not when the time for a probe has passed', async () => {
+test('an address that is invalid as text is refused at once, without the delay of a probe', async () => {
   const slow = await startTasks(world, { PROBE_CONNECT_MS: '6000', PROBE_TOTAL_MS: '6000' });
   let isProbed = false;
   const probed = create(`rtsp://127.0.0.1:${silentPort}/`, randomUUID(), slow).then((answer) => {

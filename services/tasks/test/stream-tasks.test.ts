@@ -48,7 +48,7 @@ test('a live stream becomes a running task, charged once, with exactly the field
   });
 });
 
-test('a replay gives the same task, says so, and charges nothing; another meaning is refused', async () => {
+test('a replay returns the same task, is marked as such, and is not charged; a different request is refused', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const first = await tasks.create({ subject, key });
@@ -74,7 +74,7 @@ test.each([
   [{ scene_code: 'no_such', stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_unavailable'],
   [{ scene_code: 'helmet', stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_unavailable'],
   [[], 'body_invalid'],
-])('%j is refused with %s, charges nothing and leaves the key free', async (body, reason) => {
+])('%j is refused with %s, is not charged and leaves the key free', async (body, reason) => {
   await refusesFor(tasks, body, reason);
 });
 
@@ -93,12 +93,12 @@ async function refusesFor(by: TestTasks, body: unknown, reason: string): Promise
   const refused = await by.call('POST', '/v1/vision/tasks', { subject, key, body });
   expect([refused.status, refused.body.details?.['reason']]).toEqual([400, reason]);
   expect(await world.quota.used(subject)).toBe(0);
-  // The answer waits until the row is gone, but not for long.
+  // The answer waits for the removal of the row, but not for long.
   await until(async () => (await world.database.db('tasks').where({ subject })).length === 0);
   expect((await tasks.create({ subject, key })).status).toBe(201);
 }
 
-test('a stop ends the task, and ended tasks refuse another stop', async () => {
+test('a stop ends the task; an ended task refuses another stop', async () => {
   const subject = randomUUID();
   const { body } = await tasks.create({ subject });
   const stopped = await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject });
@@ -108,7 +108,7 @@ test('a stop ends the task, and ended tasks refuse another stop', async () => {
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('ids of others, unknown ids and ids that are none are 404 alike', async () => {
+test('foreign, unknown and malformed ids are all 404', async () => {
   const { body } = await tasks.create({ subject: randomUUID() });
   const strip = ({
     status,
@@ -124,7 +124,7 @@ test('ids of others, unknown ids and ids that are none are 404 alike', async () 
   expect((await tasks.call('GET', '/v1/vision/tasks/not-a-uuid')).status).toBe(404);
 });
 
-test('a refusal of the backend gives a refunded task and the unit back', async () => {
+test('a refusal of the backend gives a refunded task and refunds the unit', async () => {
   world.backend.onSubmit = () => 'refuse';
   const subject = randomUUID();
   const created = await tasks.create({ subject });
@@ -132,7 +132,7 @@ test('a refusal of the backend gives a refunded task and the unit back', async (
   expect(await world.quota.used(subject)).toBe(0);
 });
 
-test('the key of a refunded task names that task for good: no image call gets it', async () => {
+test('the key of a refunded task keeps naming that task: no image call gets it', async () => {
   world.backend.onSubmit = () => 'refuse';
   const [subject, key] = [randomUUID(), randomUUID()];
   const refunded = await tasks.create({ subject, key });
@@ -150,7 +150,7 @@ test('the key of a refunded task names that task for good: no image call gets it
   ]);
 });
 
-test('a backend without room leaves no task, no charge and a free key', async () => {
+test('a backend without a free slot leaves no task, no charge and a free key', async () => {
   world.backend.onSubmit = () => 'no_capacity';
   const subject = randomUUID();
   const key = randomUUID();
@@ -178,7 +178,7 @@ test.each(['accept_and_drop_reply', 'accept_and_say_500', 'accept_and_say_garbag
   },
 );
 
-test('maintenance keeps new tasks out and lets replays in', async () => {
+test('maintenance refuses new tasks and allows replays', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   await tasks.create({ subject, key });

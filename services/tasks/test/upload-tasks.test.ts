@@ -29,7 +29,7 @@ const incomplete = async () => {
   const found = await world.s3.client.listIncompleteUploadsQuery(world.s3.bucket, '', '', '', '');
   return found.uploads.length;
 };
-/** Stored objects are those of tasks, nothing else, and no draft is left. */
+/** The store contains only objects of tasks, and no draft is left. */
 const nothingLeft = () =>
   until(async () => {
     const rows = (await storedTasks(world, {})).filter((row) => row.status !== 'refunded');
@@ -41,7 +41,7 @@ const nothingLeft = () =>
     );
   });
 
-test('an uploaded video is stored whole and handed to the backend by its key', async () => {
+test('an uploaded video is stored entirely and submitted to the backend by its key', async () => {
   const subject = randomUUID();
   const created = await send({ subject });
   expect([created.status, created.body.status]).toEqual([201, 'running']);
@@ -60,7 +60,7 @@ test('the order of the parts does not matter', async () => {
   );
 });
 
-test('a replay with another boundary, file name and order is the same request and stores nothing', async () => {
+test('a replay with another boundary, file name and order is the same request and stores no data', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const first = await send({ subject, key });
@@ -82,7 +82,7 @@ test('a replay with another boundary, file name and order is the same request an
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('the same upload ten times at once makes one task, one charge and one object', async () => {
+test('ten identical concurrent uploads give one task, one charge and one object', async () => {
   const subject = randomUUID();
   const key = randomUUID();
   const answers = await Promise.all(Array.from({ length: 10 }, () => send({ subject, key })));
@@ -140,7 +140,7 @@ test.each<[string, Part[], string]>([
     ],
     'scene_unavailable',
   ],
-])('%s is refused, charges nothing and leaves nothing', async (_name, parts, reason) => {
+])('%s is refused without a charge and leaves no data', async (_name, parts, reason) => {
   const subject = randomUUID();
   const key = randomUUID();
   const refused = await send({ subject, key, parts });
@@ -170,13 +170,13 @@ test.each<[string, Partial<UploadOptions>, string]>([
   await nothingLeft();
 });
 
-test('a client that hangs up half-way leaves nothing', async () => {
+test('a client that disconnects half-way leaves no data', async () => {
   const body = formOf([scene, { name: 'file', file: mp4(20_000_000) }]);
   await expect(send({ rawBody: body, abortAfter: 12_000_000 })).rejects.toThrow();
   await nothingLeft();
 });
 
-test('one byte too many is refused as soon as it arrives, and nothing is left', async () => {
+test('one byte too many is refused as soon as it arrives, and leaves no data', async () => {
   const start = formOf([scene]).subarray(0, -24);
   const chunk = Buffer.alloc(1024 * 1024);
   async function* body() {
@@ -199,10 +199,10 @@ test('a refusal of the backend removes the video', async () => {
   const subject = randomUUID();
   const created = await send({ subject });
   expect([created.status, created.body.status]).toEqual([201, 'refunded']);
-  // It cost no unit, so the gateway learns what the look at it took.
+  // It cost no unit, so the gateway gets the processor time of its inspection.
   expect(created.headers.get(processorTimeHeader)).toBe('1700');
   expect(await world.quota.used(subject)).toBe(0);
-  // The answer waits for that, but not for long.
+  // The answer waits for the removal, but not for long.
   const key = await world.videoOf(created.body.task_id);
   await until(async () => !(await world.s3.objects()).includes(key));
 });
@@ -215,9 +215,9 @@ test('maintenance refuses an upload before its body is read', async () => {
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-BREAKER-OPEN']);
 });
 
-test('the sweeper removes what belongs to no task, once it is old enough; keys of other forms when it looks at all', async () => {
+test('the sweep removes old objects without a task; keys of other forms only in a full sweep', async () => {
   const retain = (by: TestTasks) => by.call('POST', '/internal/v1/retention/run');
-  // The database becomes the owner of the bucket before strangers are in it.
+  // The database becomes the owner of the bucket before foreign objects are in it.
   await retain(tasks);
   const put = (key: string) => world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
   const [orphan, foreign] = [await world.videoOf(uuidv7()), 'videos/orphan'];
@@ -237,7 +237,7 @@ test('the sweeper removes what belongs to no task, once it is old enough; keys o
   }
 });
 
-test('a restored database removes nothing, until an operator goes on with it', async () => {
+test('a restored database removes no object until an operator approves it', async () => {
   const retain = async () => (await tasks.call('POST', '/internal/v1/retention/run')).body;
   await retain();
   const { task_id: expired } = (await send({})).body;
@@ -256,7 +256,7 @@ test('a restored database removes nothing, until an operator goes on with it', a
   expect(await world.s3.objects()).not.toContain(await world.videoOf(expired));
 });
 
-test('in a restored database the video of a draft stays: it may have become a task since', async () => {
+test('a restored database keeps the video of a draft: it may have become a task since', async () => {
   const { db } = world.database;
   await tasks.call('POST', '/internal/v1/retention/run');
   const { task_id: id } = (await send({})).body;
@@ -270,7 +270,7 @@ test('in a restored database the video of a draft stays: it may have become a ta
   await tasks.call('POST', '/internal/v1/bucket/decisions', { body: { decision: 'resume' } });
 });
 
-test('a key that is used again after its task has expired leaves the old video to the retention', async () => {
+test('reusing the key of an expired task leaves the old video to retention', async () => {
   const request = { subject: randomUUID(), key: randomUUID() };
   const { task_id: expired } = (await send(request)).body;
   await world.database

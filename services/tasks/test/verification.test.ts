@@ -8,7 +8,7 @@ let world: World;
 let tasks: TestTasks;
 beforeAll(async () => {
   world = await createWorld();
-  // After the first question nobody asks for a job again, so that the operator is faster than the reconciler.
+  // Each job is queried only once, so that the operator is faster than the reconciler.
   tasks = await startTasks(world, { RESOLVING_RECONCILE_MS: '600000' });
 });
 afterAll(async () => {
@@ -20,7 +20,7 @@ afterEach(() => {
   world.backend.onStop = () => 'answer';
 });
 
-/** A task in `resolving` whose job the reconciler has looked for in vain. */
+/** A task in `resolving` after the reconciler has queried its job without a result. */
 async function unknownTask(subject: string): Promise<string> {
   world.backend.onSubmit = () => 'drop';
   const { body } = await tasks.create({ subject });
@@ -45,7 +45,7 @@ const verifyNotCreated = (id: string) =>
 const becomes = (id: string, status: string) =>
   until(async () => (await storedTasks(world, { task_id: id, status })).length === 1);
 
-test('not created is refused with the evidence when the backend has the job, which runs on and is found', async () => {
+test('not created is refused with evidence when the backend has the job, which continues and is found', async () => {
   const subject = randomUUID();
   const id = await unknownTask(subject);
   startJob(id, 7);
@@ -62,7 +62,7 @@ test('not created is refused with the evidence when the backend has the job, whi
   expect(await world.quota.used(subject)).toBe(1);
 });
 
-test('a job that arrives between the question and the stop keeps its charge, also when the operator insists', async () => {
+test('a job that arrives between the query and the stop keeps its charge, even if the operator repeats', async () => {
   const subject = randomUUID();
   const id = await unknownTask(subject);
   world.backend.onStop = (jobId) => {

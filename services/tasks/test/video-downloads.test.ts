@@ -38,7 +38,7 @@ interface Asked {
   headers?: Record<string, string | string[]>;
 }
 
-/** The answer before any of its body is read. */
+/** The answer before its body is read. */
 async function open({ id = taskId, method = 'GET', subject = 'subject-a', headers = {} }: Asked = {}) {
   const authorization = `Bearer ${await testToken('gateway', 'tasks', { subject, limits: defaultLimits })}`;
   return new Promise<IncomingMessage>((resolve, reject) => {
@@ -104,7 +104,7 @@ test.each(['bytes=6000000-', 'bytes=-0', 'bytes=99999999999999999999-'])(
   },
 );
 
-test('a range depends on If-Range, and a known tag is answered with 304', async () => {
+test('a range depends on If-Range, and a matching tag is answered with 304', async () => {
   const range = 'bytes=0-9';
   expect((await get({ headers: { range, 'if-range': `"${taskId}"` } })).status).toBe(206);
   expect((await get({ headers: { range, 'if-range': '"other"' } })).status).toBe(200);
@@ -117,13 +117,13 @@ test('HEAD returns the headers of the whole video', async () => {
   expect([status, headers['content-length'], body.length]).toEqual([200, String(SIZE), 0]);
 });
 
-test('a MOV file is returned as one', async () => {
+test('a MOV file is returned with its type', async () => {
   const mov = Buffer.concat([Buffer.from('\0\0\0\x14ftypqt  \0\0\x02\0qt  ', 'latin1'), Buffer.alloc(1000)]);
   const answer = await get({ id: await uploaded(mov) });
   expect([answer.headers['content-type'], answer.body.equals(mov)]).toEqual(['video/quicktime', true]);
 });
 
-test('a stream has no video, and a task of another subject none at all', async () => {
+test('a stream has no video, and a task of another subject is not found', async () => {
   const stream = await tasks.create();
   const refused = await get({ id: stream.body.task_id });
   expect([refused.status, reasonOf(refused)]).toEqual([400, 'not_an_upload']);
@@ -131,7 +131,7 @@ test('a stream has no video, and a task of another subject none at all', async (
   expect([foreign.status, reasonOf(foreign)]).toEqual([404, 'task_not_found']);
 });
 
-test('says that a video is no longer stored', async () => {
+test('reports that a video is no longer stored', async () => {
   const id = await uploaded(mp4());
   await world.s3.client.removeObject(world.s3.bucket, await world.videoOf(id));
   const answer = await get({ id, headers: { range: 'bytes=0-1' } });
@@ -139,7 +139,7 @@ test('says that a video is no longer stored', async () => {
   expect([answer.headers.etag, answer.headers['accept-ranges']]).toEqual([undefined, undefined]);
 });
 
-test('readers that leave in the middle of a video keep no connection to the store', async () => {
+test('readers that disconnect during a video hold no connection to the store', async () => {
   for (let round = 0; round < 3; round += 1) {
     const held = await Promise.all(Array.from({ length: 16 }, () => open()));
     held.forEach((answer) => answer.destroy());

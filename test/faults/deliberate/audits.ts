@@ -19,7 +19,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'return open.filter(() => held.size < 0).map(toFound);',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
-      test: 'units that are held for nothing are reported and shown until they are refunded',
+      test: 'reports and lists units held without a task until they are refunded',
     },
   },
   {
@@ -119,7 +119,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'return job.framesPublished ?? 0;',
     caughtBy: {
       file: 'services/tasks/test/reconcile.test.ts',
-      test: 'one job that vanishes fails its task after a while',
+      test: 'a single vanished job fails its task after a while',
     },
   },
   {
@@ -129,7 +129,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
-      test: 'a task whose video is gone is reported and shown',
+      test: 'reports and lists a task whose video is missing',
     },
   },
   {
@@ -139,7 +139,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: '(await withoutTask(db, keys)).slice(keys.length);',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
-      test: 'a stored video that no task has is reported and shown until it is removed',
+      test: 'reports and lists a stored video without a task until it is removed',
     },
   },
 ];

@@ -49,7 +49,7 @@ export const claimFaults: DeliberateFault[] = [
     replace: `where place <= free - case when has + turn = 1 then 0 else kept end`,
     caughtBy: {
       file: 'services/tasks/test/capacity-slots.test.ts',
-      test: 'a subject without a slot gets one of those kept for it while a larger subject waits in front',
+      test: 'a subject without a slot gets a kept one while a larger subject waits in front',
     },
   },
   {

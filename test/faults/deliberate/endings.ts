@@ -74,7 +74,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: 'return resultsCompletedAt !== null;',
     caughtBy: {
       file: 'services/tasks/test/reconcile.test.ts',
-      test: 'the end-of-stream marker of an earlier attempt does not end a task whose job went on',
+      test: 'the end-of-stream marker of an earlier attempt does not end a task whose job continued',
     },
   },
   {

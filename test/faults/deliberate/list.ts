@@ -36,7 +36,7 @@ export const deliberateFaults: DeliberateFault[] = [
     replace: ';',
     caughtBy: {
       file: 'services/tasks/test/lost-commits.test.ts',
-      test: 'a create whose commit took place although its reply was lost goes on and runs',
+      test: 'a create request whose commit succeeded with a lost reply continues and runs',
     },
   },
   {
@@ -56,7 +56,7 @@ export const deliberateFaults: DeliberateFault[] = [
     replace: 'mayBeRefunded ? undefined : undefined',
     caughtBy: {
       file: 'services/tasks/test/crashes.test.ts',
-      test: "a new key is not sent to the next day while a dead create holds the day's last unit",
+      test: "suggests a retry soon for a new key while a dead create request holds the day's last unit",
     },
   },
   {
@@ -66,7 +66,7 @@ export const deliberateFaults: DeliberateFault[] = [
     replace: 'await deps.inference.stopJob(task.taskId);',
     caughtBy: {
       file: 'services/tasks/test/verification.test.ts',
-      test: 'not created is refused with the evidence when the backend has the job',
+      test: 'not created is refused with evidence when the backend has the job, which continues and is found',
     },
   },
   {

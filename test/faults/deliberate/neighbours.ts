@@ -9,7 +9,7 @@ export const neighbourFaults: DeliberateFault[] = [
     replace: 'const BATCH = 1;',
     caughtBy: {
       file: 'services/tasks/test/frozen-neighbours.test.ts',
-      test: 'many ended tasks are asked about in few calls, and end when all their frames can be read',
+      test: 'many ended tasks are queried in few calls, and end when all their frames are readable',
     },
   },
   {
@@ -25,7 +25,7 @@ export const neighbourFaults: DeliberateFault[] = [
 `,
     caughtBy: {
       file: 'services/tasks/test/frozen-neighbours.test.ts',
-      test: 'stops that the backend leaves without an answer hold up no other stop',
+      test: 'unanswered stops delay no other stop',
     },
   },
   {

@@ -40,7 +40,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: `'due.status = any(?)', [statuses])`,
     caughtBy: {
       file: 'services/tasks/test/outage-past-lease.test.ts',
-      test: 'an upload outlives an outage of the database that is longer than its lease',
+      test: 'an upload survives a database outage that is longer than its lease',
     },
   },
   {
@@ -60,7 +60,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: `.where('stop_sent_at', '<', '-infinity')`,
     caughtBy: {
       file: 'services/tasks/test/stepped-clock.test.ts',
-      test: 'a stop that was sent by a clock that was ahead is sent again when it is right again',
+      test: 'a stop sent under a fast clock is sent again once the clock is right',
     },
   },
   {
@@ -70,7 +70,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: `await record(deps, task, { move: 'refuse', reason: outcome.reason });`,
     caughtBy: {
       file: 'services/tasks/test/lost-commits.test.ts',
-      test: 'a refusal of the backend is written down although the first commit of it is lost',
+      test: 'a refusal of the backend is stored although its first commit is lost',
     },
   },
   {
@@ -80,7 +80,7 @@ export const outageFaults: DeliberateFault[] = [
     replace: 'await rollBackSubmission(deps, task);',
     caughtBy: {
       file: 'services/tasks/test/lost-commits.test.ts',
-      test: 'a create request that the backend had no slot for is rolled back although the first commit of that is lost',
+      test: 'a create request without a slot at the backend is rolled back although the first commit is lost',
     },
   },
   {

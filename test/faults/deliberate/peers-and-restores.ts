@@ -139,7 +139,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: '  await standingOf(videosOf(deps));\n',
     caughtBy: {
       file: 'services/tasks/test/upload-tasks.test.ts',
-      test: 'a restored database removes nothing, until an operator goes on with it',
+      test: 'a restored database removes no object until an operator approves it',
     },
   },
   {
@@ -169,7 +169,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: "draft.objectKey !== null && (await standing()) === 'unknown';",
     caughtBy: {
       file: 'services/tasks/test/upload-tasks.test.ts',
-      test: 'in a restored database the video of a draft stays: it may have become a task since',
+      test: 'a restored database keeps the video of a draft: it may have become a task since',
     },
   },
   {
@@ -220,7 +220,7 @@ export const peerFaults: DeliberateFault[] = [
       'for (const draft of drafts) await loop.attempt(draft.taskId, () => rollBack(draft).catch(passOverMoved));',
     caughtBy: {
       file: 'services/tasks/test/recovery.test.ts',
-      test: 'uploads that wait for the object store hold up no other create request that is rolled back',
+      test: 'rollbacks of uploads that wait for the object store delay no other rollback',
     },
   },
   {

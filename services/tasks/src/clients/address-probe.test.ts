@@ -24,7 +24,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A peer that calls `reply` with everything it has heard so far on the connection. */
+/** A peer that calls `reply` with all data received so far on the connection. */
 async function peer(reply: (heard: Buffer, socket: Socket) => void): Promise<number> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -41,12 +41,12 @@ async function peer(reply: (heard: Buffer, socket: Socket) => void): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-// What has to happen gets all the time it wants; only a peer that never ends is waited for briefly.
+// Expected events have no short timeout; only the wait for a peer that never ends is short.
 const ample = { connectMs: 30_000, totalMs: 30_000 };
 const brief = { connectMs: 30_000, totalMs: 300 };
 const probe = (url: string, { connectMs, totalMs }: { connectMs: number; totalMs: number } = ample) =>
   createAddressProbe({ policy, connectMs })(parseStreamUrl(url, policy), AbortSignal.timeout(totalMs));
-/** The same by a name, which leads to the addresses. */
+/** The same with a host name that resolves to the addresses. */
 const probeByName = (url: string, lookup: Lookup, { cidrs = ['127.0.0.0/8'], ca }: ByName = {}) => {
   const named = createAddressPolicy(cidrs, { lookup });
   const run = createAddressProbe({ policy: named, connectMs: ample.connectMs, ca });
@@ -94,7 +94,7 @@ test.each([
     },
   ],
   ['rtmp', 'a server', handshake(3, 3072)],
-])('%s: %s is a stream, and no socket is left', async (scheme, _name, reply) => {
+])('%s: accepts %s as a stream and leaves no socket open', async (scheme, _name, reply) => {
   const port = await peer(reply);
   await expect(probe(`${scheme}://127.0.0.1:${port}/live`)).resolves.toEqual({
     outcome: 'reached',
@@ -149,7 +149,7 @@ test.each([
   ['rtmp', 'half a handshake', handshake(3, 100), 'timeout'],
   ['rtmp', 'an HTTP server', (_h: Buffer, socket: Socket) => socket.end('HTTP/1.1 400 Bad\r\n\r\n'), 'not_a_stream'],
   ['rtmp', 'silence', () => undefined, 'timeout'],
-])('%s: %s is refused, and no socket is left', async (scheme, _name, reply, fault) => {
+])('%s: refuses %s and leaves no socket open', async (scheme, _name, reply, fault) => {
   const port = await peer(reply);
   const limits = fault === 'timeout' ? brief : ample;
   await expect(probe(`${scheme}://127.0.0.1:${port}/live`, limits)).resolves.toMatchObject({ fault });
@@ -160,7 +160,7 @@ test.each(['http', 'https', 'rtsp', 'rtmp'])('%s: a closed port is refused', asy
   await expect(probe(`${scheme}://127.0.0.1:1/`)).resolves.toMatchObject({ fault: 'connect_failed' });
 });
 
-test('credentials go to an HTTP server as Basic, and never into an RTSP probe', async () => {
+test('sends credentials to an HTTP server as Basic, and never in an RTSP probe', async () => {
   const port = await peer(http('200 OK', ts));
   await expect(probe(`http://us%40er:pass@127.0.0.1:${port}/a?b=c`)).resolves.toMatchObject({ outcome: 'reached' });
   expect(heard.toLowerCase()).toContain(`authorization: basic ${base64('us@er:pass').toLowerCase()}`);
@@ -174,7 +174,7 @@ test('credentials go to an HTTP server as Basic, and never into an RTSP probe', 
   second?.close();
 });
 
-test('a camera that wants Digest is asked once more, and one that still refuses is unreachable', async () => {
+test('retries once with Digest; a camera that still refuses is unreachable', async () => {
   const challenge = 'WWW-Authenticate: Digest realm="camera", nonce="abc", qop="auth"';
   const port = await peer((received, socket) => {
     const isAnswered = /\r\nauthorization: digest username="user", realm="camera"/i.test(received.toString('latin1'));
@@ -190,7 +190,7 @@ test('a camera that wants Digest is asked once more, and one that still refuses 
   await expect(probe(`http://other:secret@127.0.0.1:${port}/`)).resolves.toMatchObject({ fault: 'refused' });
 });
 
-test('a name is resolved once and the connection goes to the address that was checked', async () => {
+test('resolves a name once and connects to the checked address', async () => {
   let asked = 0;
   const lookup = async () => {
     asked += 1;
@@ -201,7 +201,7 @@ test('a name is resolved once and the connection goes to the address that was ch
   expect(asked).toBe(1);
 });
 
-test('a name that leads to a forbidden address is never connected to', async () => {
+test('never connects to a name that resolves to a forbidden address', async () => {
   let hits = 0;
   const port = await peer(() => undefined);
   server?.on('connection', () => (hits += 1));
@@ -222,7 +222,7 @@ test('http: a stream that begins with a few bytes and stays open is a stream', a
   await until(() => sockets.size === 0);
 });
 
-test('https: only a server with a certificate of its name is a stream, and no other hears what is asked for', async () => {
+test('https: sends its request only to a server with a certificate of its name', async () => {
   let requests = 0;
   const secure = createTlsServer(streamServer, (_req, res) => {
     requests += 1;
@@ -247,7 +247,7 @@ test('https: only a server with a certificate of its name is a stream, and no ot
   }
 });
 
-test('http: an answer that switches to another protocol is no stream, and nothing is waited for any more', async () => {
+test('http: an answer that switches to another protocol is no stream and ends the probe at once', async () => {
   const port = await peer(http('101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x'));
   expect(await probe(`http://127.0.0.1:${port}/`)).toEqual({ outcome: 'unreachable', fault: 'not_a_stream' });
 });

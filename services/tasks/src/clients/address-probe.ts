@@ -13,22 +13,22 @@ import type { ProbeFault, ProbeTarget } from './probe-target.ts';
 
 export interface ProbeOptions {
   policy: AddressPolicy;
-  /** Longest time for the connection, and for the name before it. */
+  /** Maximum time for the connection, including the name lookup. */
   connectMs: number;
-  /** Certificates to trust instead of the system's. */
+  /** Trusted certificates, instead of the system's. */
   ca?: string | undefined;
 }
 
-/** The address that was talked to, or why nothing like a stream was found. */
+/** The address of the connection, or why it does not serve a stream. */
 type ProbeResult = { outcome: 'reached'; pinnedAddress: string } | { outcome: 'unreachable'; fault: ProbeFault };
 
-/** Looks at a stream until the signal ends it, which gives the fault `timeout`. */
+/** Probes a stream until the signal aborts it, which gives the fault `timeout`. */
 export type AddressProbe = (url: StreamUrl, signal: AbortSignal) => Promise<ProbeResult>;
 
 /**
- * Proves only that a peer talks at the address of a stream: the name is resolved once, every answer must pass the
- * address rules, one handshake of the scheme is made with that one address, and no answer can redirect it anywhere
- * else. No socket is left after any outcome.
+ * Proves only that a peer answers at the address of a stream: it resolves the name once, checks every address against
+ * the address rules and makes one handshake of the scheme with that one address; no answer can redirect it elsewhere.
+ * It never leaves a socket open.
  */
 export function createAddressProbe({ policy, connectMs, ca }: ProbeOptions): AddressProbe {
   return async (url, signal) => {

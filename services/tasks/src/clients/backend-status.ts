@@ -5,21 +5,21 @@ import { askEveryReplica } from '@vision/shared/http/replicas';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 
 export interface BackendStatusOptions {
-  /** Address whose name resolves to every replica; none without a backend. */
+  /** Address with a name that resolves to every replica; undefined without a backend. */
   baseUrl: string | undefined;
   token: string | undefined;
   signer: TokenSigner;
 }
 
 export interface BackendStatus {
-  /** How each replica of the inference backend stands. */
+  /** Status of each replica of the inference backend. */
   read: () => Promise<ReplicaStatus[]>;
 }
 
 const TIMEOUT_MS = 8_000;
 const SERVICE = 'inference';
 
-/** Asks the backend beside all breakers: its state is wanted most when they are open. */
+/** Queries the backend without its breakers: its state matters most while they are open. */
 export function createBackendStatus({ baseUrl, token, signer }: BackendStatusOptions): BackendStatus {
   return {
     read: async () => {
@@ -40,7 +40,7 @@ export function createBackendStatus({ baseUrl, token, signer }: BackendStatusOpt
         const { address } = told;
         if ('fault' in told) return { service: SERVICE, address, fault: told.fault };
         const status = told.answer.status === 200 ? bodyAs(serviceStatus, told.answer) : undefined;
-        // Another backend has no such address; that it answers is all that can be known.
+        // Another backend does not have this path; that it answers is all that can be determined.
         if (status || told.answer.status === 404) return { service: SERVICE, address, status };
         return { service: SERVICE, address, fault: `it answered ${told.answer.status}` };
       });

@@ -9,11 +9,11 @@ import type { ImageTask } from '../domain/task.ts';
 export interface ImagesClient {
   /** An image call of this subject as a task; undefined when there is none. @throws AppError OP-SYS-UNAVAILABLE. */
   find: (subject: string, taskId: string) => Promise<ImageTask | undefined>;
-  /** Removes up to 100 image calls; gives those of which nothing is left. @throws AppError OP-SYS-UNAVAILABLE. */
+  /** Removes up to 100 image calls; returns those completely removed. @throws AppError OP-SYS-UNAVAILABLE. */
   delete: (taskIds: string[]) => Promise<string[]>;
 }
 
-/** Subject of questions about calls of any subject. */
+/** Subject of queries about calls of any subject. */
 const SUBJECT = 'tasks';
 
 export interface ImagesClientOptions {

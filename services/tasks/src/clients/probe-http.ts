@@ -7,13 +7,13 @@ import { mayBeStream } from '../domain/stream-content.ts';
 import { ProbeError, connectTo } from './probe-target.ts';
 import type { ProbeTarget } from './probe-target.ts';
 
-/** How long after the first bytes the rest is waited for: some streams begin slowly. */
+/** Maximum wait for the rest after the first bytes: some streams begin slowly. */
 const SNIFF_MS = 1_000;
 
 /**
- * GET with credentials as Basic authentication, and once more where the server wants them as Digest: a status below
- * 300 and a beginning that the backend reads. A redirect is refused: it leads to an address that was not checked, and
- * the backend does not follow it either.
+ * GET with credentials as Basic authentication, repeated with Digest if the server requires it: expects a status below
+ * 300 and a beginning that the backend can read. Refuses a redirect: it leads to an unchecked address, and the backend
+ * does not follow it either.
  */
 export async function probeHttp(target: ProbeTarget): Promise<void> {
   const { url, ca, connectMs, signal } = target;

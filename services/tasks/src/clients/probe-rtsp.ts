@@ -7,14 +7,14 @@ import { SourceError } from '@vision/streams/source-error';
 import { ProbeError, withConnection } from './probe-target.ts';
 import type { ProbeTarget } from './probe-target.ts';
 
-/** The whole probe ends earlier. */
+/** The timeout of the whole probe is shorter. */
 const ANSWER_MS = 60_000;
-/** A camera may ignore DESCRIBE without credentials, so silence here is no reason to refuse it. */
+/** A camera may ignore DESCRIBE without credentials, so silence here is accepted. */
 const DESCRIBE_WAIT_MS = 3_000;
 
 /**
- * RTSP (RFC 2326): any answer to OPTIONS, which servers need not know, and no failure to DESCRIBE. No credentials are
- * sent, so 401 is fine. Redirects are refused: they lead to unchecked addresses.
+ * RTSP (RFC 2326): accepts any answer to OPTIONS, which servers need not support, unless DESCRIBE fails. No credentials
+ * are sent, so 401 is accepted. Redirects are refused: they lead to unchecked addresses.
  */
 export async function probeRtsp(target: ProbeTarget): Promise<void> {
   const { url, signal } = target;
@@ -33,7 +33,7 @@ async function statusFor(camera: RtspConnection, method: string, uri: string): P
   return statusOf(await camera.request(method, uri, accept)) ?? 0;
 }
 
-/** 0 when nothing comes in time or the camera closes the connection instead. */
+/** 0 when no answer comes in time or the camera closes the connection instead. */
 async function statusInTime(camera: RtspConnection, uri: string, signal: AbortSignal): Promise<number> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_WAIT_MS)]);
   try {

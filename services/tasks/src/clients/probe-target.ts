@@ -13,7 +13,7 @@ export type ProbeFault =
   | 'refused'
   | 'not_a_stream';
 
-/** A stream that cannot be reached; `fault` is for metrics and logs, callers get the same answer for all of them. */
+/** An unreachable stream. `fault` is for metrics and logs; callers get the same answer for all faults. */
 export class ProbeError extends Error {
   override readonly name = 'ProbeError';
   readonly fault: ProbeFault;
@@ -24,17 +24,17 @@ export class ProbeError extends Error {
   }
 }
 
-/** One handshake with one address, which passed the address rules. */
+/** One handshake with one address that passed the address rules. */
 export interface ProbeTarget {
   url: StreamUrl;
   address: string;
   connectMs: number;
   signal: AbortSignal;
-  /** Certificates to trust instead of the system's. */
+  /** Trusted certificates, instead of the system's. */
   ca?: string | undefined;
 }
 
-/** A connection to the address that was checked. The probe closes it. @throws ProbeError `connect_failed` */
+/** A connection to the checked address. The probe closes it. @throws ProbeError `connect_failed` */
 export async function connectTo({ url, address, connectMs, signal }: ProbeTarget): Promise<Socket> {
   try {
     return await connectTcp({ address, port: url.port, openTimeoutMs: connectMs, signal });

@@ -8,11 +8,11 @@ import type { ReadableFrames } from '../domain/job-progress.ts';
 
 export interface ResultsClient {
   /**
-   * What can be read of up to 100 tasks; those that results has not heard of are left out.
+   * Readable frames of up to 100 tasks; tasks unknown to results are left out.
    * @throws AppError of kind `unavailable`, at once while results has not answered for a while.
    */
   countFrames: (taskIds: string[]) => Promise<ReadonlyMap<string, ReadableFrames>>;
-  /** Removes everything of up to 100 tasks; gives those of which nothing is left. @throws AppError `unavailable`. */
+  /** Removes all data of up to 100 tasks; returns those completely removed. @throws AppError `unavailable`. */
   delete: (taskIds: string[]) => Promise<string[]>;
   /** For operators. */
   breakers: () => { name: string; state: BreakerState }[];
@@ -30,7 +30,7 @@ export interface ResultsClientOptions {
 
 /** Subject of a query about tasks of many subjects. */
 const SUBJECT = 'tasks';
-/** Calls come one after the other, and each may take its whole time. */
+/** Calls are sequential, and each may take its whole timeout. */
 const VOLUME = 3;
 const BREAKER = { upstream: 'results', operation: 'stored_frames' } as const;
 

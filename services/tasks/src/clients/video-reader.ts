@@ -19,26 +19,28 @@ interface VideoRange {
   key: string;
   first: number;
   bytes: number;
-  /** Subjects share the connections to the store. */
+  /** Fair queueing of the connections to the store is by subject. */
   subject: string;
   signal: AbortSignal;
 }
 
-/** Reads stored videos. Methods throw as those of `ObjectStore` do, and `object_store_busy` when too many wait. */
+/**
+ * Reads stored videos. Methods throw like those of `ObjectStore`, and `object_store_busy` when too many requests wait.
+ */
 export interface VideoReader {
   /** Size and type of a video; undefined when it is not stored. */
   find: (key: string, signal: AbortSignal) => Promise<StoredVideo | undefined>;
-  /** Writes a range of a video into a stream and ends it. */
+  /** Writes a range of a video to a stream and ends the stream. */
   send: (range: VideoRange, to: Writable) => Promise<void>;
   close: () => void;
 }
 
-/** Videos sent at once, and requests that may wait for one to end. */
+/** Maximum of concurrent downloads, and of requests that wait for a free one. */
 const AT_ONCE = 32;
 const WAITING = 64;
 const HEAD_BYTES = 12;
 
-/** Downloads last as long as their readers take, so they use connections that uploads do not wait for. */
+/** Downloads last as long as their readers take, so uploads do not share their connections. */
 export function createVideoReader(options: ObjectStoreOptions): VideoReader {
   const store = createObjectStore({ ...options, maxSockets: AT_ONCE });
   const facts = createObjectStore({ ...options, maxSockets: 8 });

@@ -6,7 +6,7 @@ import { activeStatuses, hiddenStatuses } from '../domain/task.ts';
 import type { Status } from '../domain/task.ts';
 import { TASKS } from './task-row.ts';
 
-/** Which of these reservations a task that has not ended holds. */
+/** Those of the given reservations that a task in progress holds. */
 export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
   if (reservationIds.length === 0) return [];
   return db(TASKS)
@@ -16,7 +16,7 @@ export async function findHeld(db: Knex, reservationIds: string[]): Promise<stri
     .pluck<string[]>('reservation_id');
 }
 
-/** Those of these ids that are tasks in any state, or were until their owners deleted them. */
+/** Those of the given ids that are tasks in any state or were deleted by their owners. */
 export async function withTask(db: Knex, taskIds: string[]): Promise<string[]> {
   const stored = await db(TASKS).whereIn('task_id', taskIds).pluck<string[]>('task_id');
   return [...new Set([...stored, ...(await deletedAmong(db, taskIds))])];
@@ -27,7 +27,7 @@ export interface StoredVideo {
   objectKey: string;
 }
 
-/** A page of the videos that tasks have, in the order of their ids. */
+/** A page of the videos of tasks, ordered by id. */
 export async function videosToScan(
   db: Knex,
   { after, limit }: { after: string; limit: number },
@@ -42,12 +42,12 @@ export async function videosToScan(
   return query;
 }
 
-/** A video with the instant at which its task was submitted. */
+/** A video with the submission time of its task. */
 export interface SubmittedVideo extends StoredVideo {
   at: string;
 }
 
-/** A page of the videos of tasks that were submitted in this time. */
+/** A page of the videos of tasks submitted in this period. */
 export async function videosSubmitted(
   db: Knex,
   { window: { from, to }, after, limit }: ObjectPage<SubmittedVideo>,
@@ -64,7 +64,7 @@ export async function videosSubmitted(
   return rows;
 }
 
-/** The videos of these tasks that a task still needs. */
+/** The videos of the given tasks that a task still needs. */
 export async function videosOf(db: Knex, taskIds: string[]): Promise<StoredVideo[]> {
   return db(TASKS)
     .whereIn('task_id', taskIds)

@@ -5,8 +5,8 @@ import { inFuture } from './instants.ts';
 import { TASKS } from './task-row.ts';
 
 /**
- * Leases and due times that lie further ahead than any pause or lease were written while the clock of the database was
- * ahead. Without this, nothing would take such a task up until the clock has caught up.
+ * Corrects leases and due times that a fast database clock wrote too far ahead: later than any pause or lease allows.
+ * Otherwise these tasks would wait until the clock has caught up.
  */
 export async function bringBackInstants(
   db: Knex,
@@ -24,7 +24,7 @@ export async function bringBackInstants(
       .where({ done: false })
       .where('lease_until', '>', tooFar)
       .update({ lease_until: lease });
-    // A stop that was sent in the future is sent again.
+    // A stop with a time in the future is sent again.
     await tx(TASKS).where({ status: 'stopping' }).where('stop_sent_at', '>', tooFar).update({ stop_sent_at: null });
     await tx('deleted_tasks')
       .where({ confirmed_at: null })

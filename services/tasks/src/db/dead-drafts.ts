@@ -6,8 +6,8 @@ import { TASKS, toTask } from './task-row.ts';
 import type { TaskRow } from './task-row.ts';
 
 /**
- * Claims drafts whose process let their lease run out, of everybody or of one subject. The attempt number grows with
- * the claim, so that a process that was only held up can write nothing more.
+ * Claims drafts whose lease expired, of all subjects or of one. The claim increments the attempt number, so that a
+ * process that was only delayed can no longer write.
  */
 export async function claimDeadDrafts(
   db: Knex,
@@ -22,7 +22,7 @@ export async function claimDeadDrafts(
   return rows.map(toTask);
 }
 
-/** Whether there is anything that a recovery would roll back or remove, in SQL that indexes answer. */
+/** SQL condition, answered by indexes: whether recovery has anything to roll back or remove. */
 export const ANYTHING_DEAD = `
   exists (select from tasks where status in (${hiddenStatuses.map((status) => `'${status}'`).join()}) and lease_until <= now())
   or exists (select from idempotency_keys where not done and lease_until <= now())

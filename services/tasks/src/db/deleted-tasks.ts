@@ -24,7 +24,7 @@ const toDeleted = (row: DeletedRow): DeletedTask => ({
   confirmedAt: row.confirmed_at,
 });
 
-/** A task that its owner deleted, while its results would still be retained. `subject` undefined: any owner. */
+/** A deleted task, as long as its results would still be retained. `subject` undefined: any owner. */
 export async function findDeleted(
   db: Knex,
   { taskId, subject }: { taskId: string; subject?: string | undefined },
@@ -35,7 +35,7 @@ export async function findDeleted(
   return row && toDeleted(row);
 }
 
-/** Whether the Idempotency-Key named a video task that its owner deleted. */
+/** Whether the Idempotency-Key names a video task that its owner deleted. */
 export async function isDeletedKey(db: Knex, { subject, key }: { subject: string; key: string }): Promise<boolean> {
   const found = await db(DELETED)
     .where({ subject, request_key: key })
@@ -46,9 +46,9 @@ export async function isDeletedKey(db: Knex, { subject, key }: { subject: string
 }
 
 /**
- * Deletes an ended task: from this transaction on no read finds it. Retention removes its video and its row; what stays
- * is that it was deleted, which is published. It is the caller's to tell for the time of a lease. Undefined for a task
- * that has not ended or is no longer there.
+ * Deletes an ended task: reads no longer find it after this transaction. Retention removes its video and its row; the
+ * record of its deletion stays and is published. The caller has to notify the other services within the lease.
+ * Undefined for a task that has not ended or no longer exists.
  */
 export async function storeDeletion(
   tx: Knex.Transaction,
@@ -77,10 +77,10 @@ async function tellDeletion(tx: Knex.Transaction, { taskId, subject, deletedAt }
   await appendEvent(tx, { ...taskDeleted, key: taskId, source: 'tasks', data });
 }
 
-/** Whether a deletion is due to be told, in SQL that an index answers. */
+/** SQL condition, answered by an index: whether a deletion is due for notification. */
 export const ANY_DELETION_DUE = `exists (select from ${DELETED} where tell_at <= now())`;
 
-/** Takes one deletion for the time of a lease; false when it is confirmed, or another request or process has it. */
+/** Claims one deletion for a lease; false when it is confirmed or another request or process holds it. */
 export async function claimDeletion(
   db: Knex,
   { taskId, leaseMs }: { taskId: string; leaseMs: number },
@@ -92,7 +92,7 @@ export async function claimDeletion(
   return claimed === 1;
 }
 
-/** Takes deletions that are due to be told, each for the time of a lease. */
+/** Claims deletions that are due for notification, each for a lease. */
 export async function claimDeletions(
   db: Knex,
   { limit, leaseMs }: { limit: number; leaseMs: number },
@@ -108,8 +108,8 @@ export async function claimDeletions(
 }
 
 /**
- * Hides tasks of deletions again that became visible since: a process of an earlier release stores the record of an
- * image call whose event is published again.
+ * Hides deleted tasks that became visible again: a process of an earlier release stores the record of an image call
+ * whose event is published again.
  */
 export async function hideAgain(db: Knex, taskIds: string[]): Promise<void> {
   await db(TASKS)
@@ -118,14 +118,14 @@ export async function hideAgain(db: Knex, taskIds: string[]): Promise<void> {
     .update({ result_expires_at: db.raw('vision_now()') });
 }
 
-/** Nothing is left of these tasks; they are told again `againMs` from now. */
+/** Marks deletions as confirmed: no data of these tasks is left. They are repeated `againMs` from now. */
 export async function confirmDeletions(db: Knex, taskIds: string[], againMs: number): Promise<void> {
   await db(DELETED)
     .whereIn('task_id', taskIds)
     .update({ confirmed_at: db.raw('coalesce(confirmed_at, vision_now())'), tell_at: inFuture(db, againMs) });
 }
 
-/** Seconds that the oldest deletion has not been confirmed; 0 when all are. */
+/** Age of the oldest unconfirmed deletion in seconds; 0 when all are confirmed. */
 export async function oldestUnconfirmedS(db: Knex): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ age: number }] }>(
     `select coalesce(extract(epoch from vision_now() - min(deleted_at)), 0)::double precision as age
@@ -134,7 +134,7 @@ export async function oldestUnconfirmedS(db: Knex): Promise<number> {
   return rows[0].age;
 }
 
-/** Those of these tasks that their owners deleted, for questions about any subject. */
+/** Those of the given tasks that their owners deleted, for queries about any subject. */
 export async function deletedAmong(db: Knex, taskIds: string[]): Promise<string[]> {
   return db(DELETED).whereIn('task_id', taskIds).pluck<string[]>('task_id');
 }

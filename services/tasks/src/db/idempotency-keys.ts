@@ -10,7 +10,7 @@ export interface KeyRow {
   key: string;
   task_id: string;
   fingerprint: string;
-  /** The task was accepted: the key names it for as long as it is kept. */
+  /** The task was accepted: the key names it until it expires. */
   done: boolean;
   owner: string;
   lease_until: Date;
@@ -18,7 +18,7 @@ export interface KeyRow {
   is_dead: boolean;
 }
 
-/** Right of one request to create the task of a key, for as long as it renews its lease. */
+/** Right of one request to create the task of a key, while it renews its lease. */
 export interface Claim {
   subject: string;
   key: string;
@@ -45,7 +45,7 @@ export async function findKey(
   return rows[0];
 }
 
-/** Takes a free key. False when another request has it. */
+/** Claims a free key. False when another request holds it. */
 export async function insertKey(db: Knex, claim: Claim, terms: ClaimTerms): Promise<boolean> {
   const inserted = await db(KEYS)
     .insert(claimColumns(db, claim, terms))
@@ -55,7 +55,7 @@ export async function insertKey(db: Knex, claim: Claim, terms: ClaimTerms): Prom
   return inserted.length === 1;
 }
 
-/** Gives a key to another request; call it with the row locked. */
+/** Transfers a key to another request; the caller must hold the row lock. */
 export async function passKeyOn(tx: Knex.Transaction, claim: Claim, terms: ClaimTerms): Promise<void> {
   await tx(KEYS)
     .where({ subject: claim.subject, key: claim.key })
@@ -72,8 +72,8 @@ const claimColumns = (db: Knex, { subject, key, taskId, owner }: Claim, { finger
 });
 
 /**
- * Extends the leases of a create: of its key, if it has one by now, and of its draft. False when somebody took it
- * over.
+ * Extends the leases of a create request: of its key, if it holds one already, and of its draft. False when another
+ * process took it over.
  */
 export async function renewCreate(
   db: Knex,
@@ -85,7 +85,7 @@ export async function renewCreate(
   return changed === 1;
 }
 
-/** The key names its task from now on; false when the claim was lost. */
+/** Makes the key name its task; false when the claim was lost. */
 export async function finishKey(tx: Knex.Transaction, claim: Claim): Promise<boolean> {
   const changed = await tx(KEYS)
     .where({ subject: claim.subject, key: claim.key, owner: claim.owner, done: false })
@@ -99,8 +99,8 @@ export async function freeKey(db: Knex, taskId: string): Promise<void> {
 }
 
 /**
- * Frees the key of an expired task. The task gives up the name by which only one task may be found and keeps its row:
- * retention removes an ended one with its video, and one that never ended holds its unit, and its job may run.
+ * Frees the key of an expired task. The task loses its unique request key but keeps its row: retention removes an ended
+ * task with its video; a task that never ended holds its unit, and its job may run.
  */
 export async function freeExpiredKey(tx: Knex.Transaction, taskId: string): Promise<void> {
   await tx(TASKS)
@@ -116,7 +116,7 @@ export async function removeRolledBack(tx: Knex.Transaction, { taskId, attempt }
   await tx(TASKS).where({ task_id: taskId, status: 'undoing', attempt }).delete();
 }
 
-/** Removes keys whose draft is gone: it was rolled back by the recovery before its request took the key. */
+/** Removes keys without a draft: recovery rolled it back before its request claimed the key. */
 export async function removeDeadKeys(db: Knex): Promise<number> {
   return db(KEYS)
     .where('done', false)

@@ -3,8 +3,8 @@ import type { ImageTask } from '../domain/task.ts';
 import { TASKS } from './task-row.ts';
 
 /**
- * Stores the task record of an image call; an older snapshot than the stored one changes nothing. A
- * record without the caller's name may be that of a release that does not know it. A deleted call gets no record.
+ * Stores the task record of an image call; an older snapshot than the stored one changes no column. A record without
+ * `client_ref` may come from a release that does not know it. A deleted call gets no record.
  */
 export async function saveImageTask(db: Knex, task: ImageTask): Promise<void> {
   await db.raw(

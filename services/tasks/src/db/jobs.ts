@@ -10,20 +10,21 @@ import type { TaskRow } from './task-row.ts';
 
 export interface DueTasks {
   tasks: Task[];
-  /** How late each of them is asked about, in seconds. */
+  /** Delay of the query for each task, in seconds. */
   latenesses: number[];
   clocks: Clocks;
 }
 
-/** One instant: by the plain clock, which leases and what is noted about jobs go by, and by the one of dates. */
+/** One instant by two clocks: `now` for leases and job facts, `today` for dates and expiry. */
 interface Clocks {
   now: Date;
   today: Date;
 }
 
 /**
- * Takes tasks that are due to be asked about, no other replica gets them until `leaseMs` is over. Those that somebody
- * waits for come before those that just run, of which many may be due at once after an outage; then the most overdue.
+ * Claims tasks whose jobs are due to be queried; no other replica gets them until `leaseMs` has passed. Tasks that a
+ * client waits for come before tasks that just run, of which many may be due at once after an outage; then the most
+ * overdue.
  */
 export async function claimDueTasks(
   db: Knex,
@@ -47,22 +48,22 @@ export async function claimDueTasks(
 }
 
 /**
- * Whether a task is due for some time, in SQL that an index answers. Many that become due one by one are asked about
- * together; a stop that a dead replica left is asked about at once, because a caller waits for it.
+ * SQL condition, answered by an index: whether a task is overdue. Tasks that become due one by one are queried
+ * together; a stop of a dead replica is queried at once, because a caller waits for it.
  */
 export const ANY_DUE = `exists (
   select from tasks where check_at <= now() and (status = 'stopping' or check_at <= now() - interval '1.5 seconds'))`;
 
-/** A task whose job runs, and what the backend said about it. */
+/** A task whose job runs, and what the backend reported about it. */
 export interface QuietTask {
   task: Task;
   job: Job;
 }
 
 /**
- * Stores what the backend said about jobs that go on, and when their tasks are asked about next, all in one statement.
- * A task that moved meanwhile stays as it is, and one that has become due is looked at at once. The next questions
- * are spread over a fifth of the pause, so that tasks which began together drift apart.
+ * Stores the reported state of running jobs and when to query them next, all in one statement. A task that moved
+ * meanwhile stays unchanged, and a task that has become due is queried at once. The next queries are spread over a
+ * fifth of the pause, so that tasks which began together drift apart.
  */
 export async function noteQuiet(db: Knex, quiet: QuietTask[], afterMs: number): Promise<void> {
   if (quiet.length === 0) return;
@@ -88,8 +89,8 @@ export async function noteQuiet(db: Knex, quiet: QuietTask[], afterMs: number): 
 }
 
 /**
- * Stores what the backend said about a job; returns the task with it.
- * @throws TaskMovedError when the task has moved since the backend was asked: the answer may be older than the move.
+ * Stores the reported state of a job; returns the updated task.
+ * @throws TaskMovedError when the task has moved since the query: the answer may be older than the move.
  */
 export async function noteJob(db: Knex, task: Task, found: Job): Promise<Task> {
   return note(db, task, {
@@ -98,12 +99,12 @@ export async function noteJob(db: Knex, task: Task, found: Job): Promise<Task> {
     job_seen_at: db.fn.now(),
     job_missing_since: null,
     job_attempt: found.attempt ?? null,
-    // Another attempt may go on after an end that was told.
+    // A job may continue with another attempt after a reported end.
     job_ended_at: endOf(found.status) ? db.raw('least(job_ended_at, now())') : null,
   });
 }
 
-/** The backend does not have the job now. @throws TaskMovedError as `noteJob`. */
+/** Records that the backend does not have the job now. @throws TaskMovedError like `noteJob`. */
 export async function noteMissing(db: Knex, task: Task): Promise<Task> {
   return note(db, task, { job_missing_since: db.raw('least(job_missing_since, now())') });
 }
@@ -117,7 +118,7 @@ async function note(db: Knex, task: Task, facts: Partial<Record<keyof TaskRow, u
   return toTask(row);
 }
 
-/** Jobs of running tasks that the backend once had, and those of them that it does not have now. */
+/** Counts jobs of running tasks that the backend once reported, and those of them that it no longer reports. */
 export async function countMissing(db: Knex): Promise<{ seen: number; missing: number }> {
   const { rows } = await db.raw<{ rows: { seen: number; missing: number }[] }>(
     `select count(*) as seen, count(*) filter (where job_missing_since is not null) as missing
@@ -127,7 +128,7 @@ export async function countMissing(db: Knex): Promise<{ seen: number; missing: n
   return rows[0] ?? { seen: 0, missing: 0 };
 }
 
-/** Sets when a task is asked about next, unless it has become due meanwhile: somebody wants it to be looked at. */
+/** Sets when to query the jobs of tasks next, unless a task has become due meanwhile because a change is expected. */
 export async function checkAgain(db: Knex, taskIds: string[], afterMs: number): Promise<void> {
   if (taskIds.length === 0) return;
   await db(TASKS)
@@ -136,12 +137,12 @@ export async function checkAgain(db: Knex, taskIds: string[], afterMs: number): 
     .update({ check_at: inFuture(db, afterMs) });
 }
 
-/** Tasks that need no more questions. */
+/** Ends the queries for these tasks. */
 export async function checkNoMore(db: Knex, taskIds: string[]): Promise<void> {
   if (taskIds.length > 0) await db(TASKS).whereIn('task_id', taskIds).update({ check_at: null });
 }
 
-/** The backend was asked to stop the job. `jobSeen`: its answer showed that it had it. */
+/** Records a stop request to the backend. `jobSeen`: its answer showed that it had the job. */
 export async function noteStopSent(
   db: Knex,
   taskId: string,

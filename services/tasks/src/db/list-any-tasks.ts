@@ -5,20 +5,20 @@ import { TASKS, toVisibleTask } from './task-row.ts';
 import type { ImageTaskRow, TaskRow } from './task-row.ts';
 
 export interface AnyTasksPage {
-  /** In one of these states; all that can be seen when absent. */
+  /** Only tasks in these states; all public states when absent. */
   statuses?: readonly Status[] | undefined;
   subject?: string | undefined;
   kind?: VideoKind | 'image' | undefined;
-  /** First ids of the instants that bound the creation: a task id begins with its time. */
+  /** Bounds of the creation time as ids: a task id begins with its time. */
   createdBefore?: string | undefined;
   createdFrom?: string | undefined;
   order: 'oldest' | 'newest';
-  /** Last id of the page before. */
+  /** Last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Tasks and image calls of all subjects by the time of their creation, which is the order of their ids. */
+/** Tasks and image calls of all subjects by creation time, which is the order of their ids. */
 export async function listAnyTasks(db: Knex, page: AnyTasksPage): Promise<VisibleTask[]> {
   const { statuses, subject, kind, createdBefore, createdFrom, order, after, limit } = page;
   const query = db<TaskRow | ImageTaskRow>(TASKS)

@@ -10,20 +10,20 @@ import { inFuture } from './instants.ts';
 import { TASKS, toTask } from './task-row.ts';
 import type { TaskRow } from './task-row.ts';
 
-/** Somebody else moved the task first, or its state does not allow the move. */
+/** Another process moved the task first, or its state does not allow the move. */
 export class TaskMovedError extends Error {
   override readonly name = 'TaskMovedError';
 }
 
-/** Takes the failure of a move that another process made first; rethrows any other. */
+/** Ignores that another process moved the task first; rethrows any other error. */
 export function passOverMoved(error: unknown): void {
   if (!(error instanceof TaskMovedError)) throw error;
 }
 
 /**
- * Moves a task by compare-and-set on state, version and attempt, notes the move, and tells it to the other services:
- * row first, then event, in the transaction of the caller. Nothing else changes the state of a task.
- * @throws TaskMovedError when the task is not what the caller believes; nothing was changed.
+ * Moves a task by compare-and-set on state, version and attempt, records the move, and publishes it: row first, then
+ * event, in the transaction of the caller. No other code changes the state of a task.
+ * @throws TaskMovedError when the task has changed since it was read; no row was changed.
  */
 export async function moveTask<C extends Change>(
   tx: Knex.Transaction,
@@ -59,7 +59,7 @@ export async function moveTask<C extends Change>(
   return moved;
 }
 
-/** What a move changes besides the state. */
+/** Columns that a move changes besides the state. */
 function columnsOf(tx: Knex.Transaction, task: Task, change: Change): Partial<Record<keyof TaskRow, unknown>> {
   const now = tx.fn.now();
   switch (change.move) {
@@ -88,7 +88,7 @@ function columnsOf(tx: Knex.Transaction, task: Task, change: Change): Partial<Re
       return { check_at: now, reason: change.reason };
     case 'verify_created':
       return { check_at: now, reason: 'verified_created', job_seen_at: now };
-    // Asked about for a while, in case its job shows up after all.
+    // Queried for a while, in case its job appears after all.
     case 'verify_not_created':
       return { check_at: now, reason: 'verified_not_created' };
     case 'stop':
@@ -113,21 +113,21 @@ function actorOf(change: Change): { actor: 'service' | 'caller' | 'operator'; no
     : { actor: 'operator', note: change.by.operator };
 }
 
-/** Publishes the task as it is. */
+/** Publishes the current state of the task. */
 async function tellChange(tx: Knex.Transaction, task: PublicTask): Promise<void> {
   await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data: toSnapshot(task) });
 }
 
 /**
- * Publishes, as a last word, that a task of which the others have heard was not created after all: it is refunded,
- * callers never see it, and its key is free.
+ * Publishes the last event of a published task that was not created after all: it is refunded, callers never see it,
+ * and its key is free.
  */
 export async function publishRolledBack(tx: Knex.Transaction, task: TaskIn<'undoing'>): Promise<void> {
   const data = { ...toSnapshot({ ...task, status: 'refunded' }), keeps_key: false };
   await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data });
 }
 
-/** What other services hear of a task: never where its stream comes from. */
+/** The public form of a task for other services, without the address of its stream. */
 function toSnapshot(task: PublicTask): TaskSnapshot {
   return {
     task_id: task.taskId,

@@ -1,16 +1,13 @@
 import type { Knex } from 'knex';
 import { TASKS } from './task-row.ts';
 
-/** The video of a refunded task, which is no longer needed. */
+/** The video of a refunded task. */
 export interface RefundedVideo {
   taskId: string;
   objectKey: string;
 }
 
-/**
- * Refunded tasks that still have a video, except those refunded a moment ago: the process that refunded
- * them removes it.
- */
+/** Refunded tasks that still have a video, except recently refunded ones, whose process removes it. */
 export async function listRefundedVideos(db: Knex, limit: number): Promise<RefundedVideo[]> {
   const rows = await db(TASKS)
     .where({ status: 'refunded' })
@@ -21,7 +18,7 @@ export async function listRefundedVideos(db: Knex, limit: number): Promise<Refun
   return rows.map((row) => ({ taskId: row.task_id, objectKey: row.object_key }));
 }
 
-/** The video of the task is gone. */
+/** Records that the video of the task is removed. */
 export async function forgetObject(db: Knex, taskId: string): Promise<void> {
   await db(TASKS).where({ task_id: taskId }).update({ object_key: null });
 }

@@ -9,7 +9,7 @@ export interface ExpiredTask {
   object_key: string | null;
 }
 
-/** Ended tasks past their time. A task that still runs is never removed. */
+/** Expired tasks that have ended. A running task is never removed. */
 export async function findExpired(db: Knex, limit: number): Promise<ExpiredTask[]> {
   return db<ExpiredTask>(TASKS)
     .where('result_expires_at', '<=', db.raw('vision_now()'))
@@ -27,7 +27,7 @@ export async function removeTasks(db: Knex, taskIds: string[]): Promise<number> 
   });
 }
 
-/** The stored objects that no task needs. A refunded task needs none. */
+/** Those of the given objects that no task needs. A refunded task needs none. */
 export async function withoutTask(db: Knex, objectKeys: string[]): Promise<string[]> {
   if (objectKeys.length === 0) return [];
   const rows = await db(TASKS)

@@ -4,7 +4,7 @@ import type { VideoKind } from '../domain/task.ts';
 import { submittedStatuses } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
 
-/** A create that asks for a slot. */
+/** A create request that asks for a slot. */
 export interface SlotClaim {
   taskId: string;
   subject: string;
@@ -12,7 +12,7 @@ export interface SlotClaim {
   weight: number;
 }
 
-/** Slots of one kind: free ones, and how many of them only subjects get that have none. */
+/** Slots of one kind: free ones, and how many of them are kept for subjects without a slot. */
 export interface FreeSlots {
   kind: VideoKind;
   free: number;
@@ -20,21 +20,21 @@ export interface FreeSlots {
 }
 
 interface Round {
-  /** Those that wait in this process; their rows stay. */
+  /** Requests that wait in this process; their rows stay. */
   waiting: readonly SlotClaim[];
   slots: readonly FreeSlots[];
-  /** When the backend was asked for them, by the clock of the database: jobs that were sent before are counted. */
+  /** When the capacity was queried, by the clock of the database: it includes jobs that were sent before. */
   askedAt: string;
-  /** A row of a process that died counts no longer after this, whether it waits or was granted a slot. */
+  /** Lifetime of a row that its process does not renew, whether it waits or holds a slot. */
   aliveMs: number;
 }
 
 /**
- * Gives free slots to creates of all replicas, one round after the other. The subject comes first that would have the
- * smallest share with one slot more: what runs for it and what it was granted, by its weight. So one that has much or
- * asks often waits behind one that has little.
+ * Grants free slots to create requests of all replicas, one round after the other. First comes the subject that would
+ * have the smallest share with one more slot: its running tasks and granted slots, divided by its weight. So a subject
+ * with many tasks or requests waits behind one with few.
  *
- * @returns those of `waiting` that have a slot now
+ * @returns the task ids of `waiting` that have a slot now
  */
 export async function grantSlots(db: Knex, { waiting, slots, askedAt, aliveMs }: Round): Promise<string[]> {
   return inTransaction(db, async (tx) => {
@@ -68,12 +68,12 @@ async function stay(tx: Knex, waiting: readonly SlotClaim[], aliveMs: number): P
     weight,
     expires_at: inFuture(tx, aliveMs),
   }));
-  // Another replica may have granted it, an earlier release for longer.
+  // Another replica may have granted it, an earlier release for a longer time.
   const kept = tx.raw('greatest(place_claims.expires_at, excluded.expires_at)');
   await tx('place_claims').insert(rows).onConflict('task_id').merge({ expires_at: kept });
 }
 
-/** The creates that hold these slots are at work. */
+/** Extends the claims of create requests in progress that hold slots. */
 export async function renewSlots(db: Knex, taskIds: string[], aliveMs: number): Promise<void> {
   await db('place_claims')
     .whereIn('task_id', taskIds)
@@ -81,8 +81,9 @@ export async function renewSlots(db: Knex, taskIds: string[], aliveMs: number): 
     .update({ expires_at: db.raw('greatest(expires_at, ?)', [inFuture(db, aliveMs)]) });
 }
 
-// What a subject has counts by kind: a stream holds its slot for days, a file for minutes. A claim that the kept
-// slots exclude leaves the line before its front is counted: in front with a small share, it would block those slots.
+// The share of a subject counts by kind: a stream holds its slot for days, a file for minutes. A claim that the kept
+// slots exclude leaves the queue before positions are counted: at the front with a small share, it would block those
+// slots.
 const GRANT = `
   with granted as (
     select kind, subject, count(*) as places from place_claims
@@ -115,13 +116,13 @@ const GRANT = `
     from eligible
    where place_claims.task_id = eligible.task_id and eligible.position <= eligible.free`;
 
-/** The clock that claims are dated by, to its last digit. */
+/** The clock of the claims, in full precision. */
 export async function claimClock(db: Knex): Promise<string> {
   const { rows } = await db.raw<{ rows: [{ now: string }] }>('select clock_timestamp()::text as now');
   return rows[0].now;
 }
 
-/** Ends the wait of a create; true when it had been given a slot meanwhile. */
+/** Ends the wait of a create request; true when it was granted a slot meanwhile. */
 export async function stopWaiting(db: Knex, taskId: string): Promise<boolean> {
   const removed = await db('place_claims').where({ task_id: taskId }).whereNull('granted_at').delete();
   if (removed > 0) return false;
@@ -129,12 +130,12 @@ export async function stopWaiting(db: Knex, taskId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** There is no job: the slot is free. */
+/** Frees the slot of a create request without a job. */
 export async function releaseSlot(db: Knex, taskId: string): Promise<void> {
   await db('place_claims').where({ task_id: taskId }).delete();
 }
 
-/** The backend counts the job by itself when it is asked again; the claim goes after this time. */
+/** Lets the claim expire after this time: from its next answer on, the backend counts the job itself. */
 export async function expireSlot(db: Knex, taskId: string, afterMs: number): Promise<void> {
   await db('place_claims')
     .where({ task_id: taskId })

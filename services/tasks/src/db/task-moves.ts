@@ -13,7 +13,7 @@ interface MoveRow {
   at: Date;
 }
 
-/** What an operator said about a task, if one did. */
+/** The note of the operator, if one caused the move. */
 export async function findVerification(db: Knex, taskId: string): Promise<string | undefined> {
   const row = await db<MoveRow>('task_moves')
     .where({ task_id: taskId })

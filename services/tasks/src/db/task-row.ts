@@ -3,7 +3,7 @@ import type { JobStatus } from '@vision/contracts/inference';
 import { isPublic } from '../domain/task.ts';
 import type { ImageTask, Status, Task, VisibleTask } from '../domain/task.ts';
 
-/** A row of `tasks` as the driver gives it. */
+/** A row of `tasks` as the driver returns it. */
 export interface TaskRow {
   task_id: string;
   subject: string;
@@ -45,7 +45,7 @@ export interface TaskRow {
   result_expires_at: Date;
 }
 
-/** A row of `tasks` that repeats a finished image call; its other columns say nothing. */
+/** A row of `tasks` that mirrors a finished image call; its other columns are not used. */
 export type ImageTaskRow = Omit<TaskRow, 'kind' | 'status'> & { kind: 'image'; status: ImageTask['status'] };
 
 export const TASKS = 'tasks';
@@ -108,7 +108,7 @@ function toImageTask(row: ImageTaskRow): ImageTask {
   };
 }
 
-/** What callers see of a row; undefined when they do not see it at all. */
+/** The public form of a row; undefined for a hidden row. */
 export function toVisibleTask(row: TaskRow | ImageTaskRow): VisibleTask | undefined {
   if (row.kind === 'image') return toImageTask(row);
   const task = toTask(row);

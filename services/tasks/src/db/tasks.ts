@@ -23,7 +23,7 @@ export interface NewDraft {
   objectKey?: string | undefined;
 }
 
-/** A row that only this service sees; scene and thresholds are written when the request is known to be good. */
+/** A row that only this service sees; scene and thresholds are written after the request is validated. */
 export async function insertDraft(
   db: Knex,
   { draft, leaseMs, retentionDays }: { draft: NewDraft; leaseMs: number; retentionDays: number },
@@ -55,7 +55,7 @@ export async function insertDraft(
       result_expires_at: db.raw('vision_now() + make_interval(days => ?)', [retentionDays]),
     })
     .returning<TaskRow[]>('*');
-  // One row was inserted, so one comes back.
+  // One row was inserted, so one is returned.
   return toTask(rows[0] as TaskRow);
 }
 
@@ -67,7 +67,7 @@ export async function findVideoTask(db: Knex, taskId: string, lock: '' | 'for up
   return row && toTask(row);
 }
 
-/** Those of these ids that are video tasks, drafts left out. */
+/** Those of the given ids that are video tasks, without drafts. */
 export async function findVideoTasks(db: Knex, ids: string[]): Promise<VisibleTask[]> {
   const rows = await db<TaskRow | ImageTaskRow>(TASKS).whereIn('task_id', ids).whereIn('kind', videoKinds);
   return rows.flatMap((row) => toVisibleTask(row) ?? []);
@@ -95,16 +95,16 @@ export async function findVisibleTask(
 export interface HistoryPage {
   subject: string;
   limit: number;
-  /** Only tasks that come behind this one. */
+  /** Only tasks after this one. */
   afterTaskId?: string | undefined;
   order: 'newest' | 'oldest';
   status?: TaskStatus | undefined;
   sceneCode?: string | undefined;
   kind?: 'video' | 'image' | undefined;
   clientRef?: string | undefined;
-  /** Created then or later. */
+  /** Created at or after this time. */
   createdAfter?: Date | undefined;
-  /** Created before then. */
+  /** Created before this time. */
   createdBefore?: Date | undefined;
 }
 
@@ -127,7 +127,7 @@ export async function listVisibleTasks(db: Knex, page: HistoryPage): Promise<Vis
   return (await query).flatMap((row) => toVisibleTask(row) ?? []);
 }
 
-/** Holds back other admissions of this subject until the end of the transaction. */
+/** Blocks other admissions of this subject until the end of the transaction. */
 export async function lockSubject(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw('select pg_advisory_xact_lock(hashtextextended(?, 1))', [subject]);
 }
@@ -138,7 +138,7 @@ export async function countActive(tx: Knex.Transaction, subject: string): Promis
   return Number(row?.['count'] ?? 0);
 }
 
-/** Remembers that the caller wants it stopped once it is known to be with the backend; no state changes. */
+/** Records a stop request that takes effect once the backend is known to have the job; the state stays. */
 export async function requestStop(db: Knex, taskId: string): Promise<void> {
   await db(TASKS)
     .where({ task_id: taskId })
@@ -146,7 +146,9 @@ export async function requestStop(db: Knex, taskId: string): Promise<void> {
     .update({ stop_requested_at: db.raw('coalesce(stop_requested_at, now())'), check_at: db.fn.now() });
 }
 
-/** The end mark of this attempt is in force, every frame of it can be read; makes the task due. */
+/**
+ * Records that the end-of-stream marker of this attempt is applied and all its frames are readable; makes the task due.
+ */
 export async function noteResultsCompleted(db: Knex, taskId: string, attempt: number): Promise<boolean> {
   const changed = await db(TASKS)
     .where({ task_id: taskId })
@@ -164,7 +166,7 @@ interface Census {
   byStatus: Partial<Record<Status, number>>;
   /** Age of the oldest task whose submission is unknown. */
   oldestResolvingS: number;
-  /** Time that the oldest deletion has not been confirmed. */
+  /** Age of the oldest unconfirmed deletion. */
   oldestUnconfirmedS: number;
 }
 

@@ -6,21 +6,21 @@ const task = '01900000-0000-7000-8000-000000000001';
 const acme = { subject: 'acme', order: 'newest' } as const;
 const boxOf = (keys: string) => createSecretBox(secretKeys.parse(keys));
 const fresh = `2:${Buffer.alloc(32, 2).toString('base64')}`;
-/** Cursors were once made with the key of stream addresses; this is such a key, and a cursor of that time. */
+/** Cursors were once signed with the key of stream addresses: such a key, and a cursor signed with it. */
 const former = '1:c3RyZWFtIGFkZHJlc3Mga2V5IG9mIDMyIGJ5dGVzISE=';
 const formerCursor = [
   'MDE5MDAwMDAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDAxfDE6Y2JkMzM5YTEzNjgyOGRmNmYwNzYyNGNhYmQzNDg0ZmM5OWI0',
   'ZWE3ODE2OWNiOTU3OGZlMGUyNjFlNTdlN2I4NQ',
 ].join('');
 
-test('a cursor made with an earlier key opens as long as the key is listed', () => {
+test('accepts a cursor of an earlier key while the key is listed', () => {
   expect(readHistoryCursor(boxOf(`${fresh},${former}`), acme, formerCursor)).toBe(task);
   expect(() => readHistoryCursor(boxOf(fresh), acme, formerCursor)).toThrow(
     expect.objectContaining({ reason: 'cursor_invalid' }),
   );
 });
 
-test('the first key makes cursors', () => {
+test('signs cursors with the first key', () => {
   const cursor = historyCursor(boxOf(`${fresh},${former}`), acme, task);
   expect(readHistoryCursor(boxOf(fresh), acme, cursor)).toBe(task);
 });
@@ -39,14 +39,14 @@ test.each([
   ['with a blank in it', `${cursor.slice(0, 5)} ${cursor.slice(6)}`],
   ['with more in it', Buffer.from(`${text}|`).toString('base64url')],
   ['in words', 'next'],
-])('a cursor %s is refused', (_how, forged) => {
+])('refuses a cursor %s', (_how, forged) => {
   expect(() => readHistoryCursor(boxOf(fresh), acme, forged)).toThrow(
     expect.objectContaining({ reason: 'cursor_invalid' }),
   );
 });
 
-test('a cursor is read in exactly the text that was given', () => {
-  // Of a length that leaves unused bits in the last character.
+test('accepts a cursor only in its exact text', () => {
+  // The length leaves unused bits in the last character.
   const given = historyCursor(boxOf(fresh), acme, '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10');
   const bytes = Buffer.from(given, 'base64url');
   const others = [`${given} `, `${given}!`, bytes.toString('base64'), bytes.toString('hex')];

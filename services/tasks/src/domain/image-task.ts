@@ -1,7 +1,7 @@
 import type { ImageCallSnapshot } from '@vision/contracts/image-events';
 import type { ImageTask } from './task.ts';
 
-/** An image call as the task that the history shows. */
+/** The task form of an image call in the history. */
 export function imageTask(call: ImageCallSnapshot): ImageTask {
   return {
     taskId: call.task_id,

@@ -57,7 +57,7 @@ test.each<[JobStatus, string]>([
   ['stopped', 'end_stopped'],
   ['succeeded', 'end_succeeded'],
   ['failed', 'end_failed'],
-])('a job that is %s ends its task once the frames can be read', (status, move) => {
+])('a job that is %s ends its task once the frames are readable', (status, move) => {
   expect(classifyJob(task('running'), job(status, 5), rules)).toMatchObject({
     do: 'await_frames',
     awaited: { attempt: null, published: 5 },
@@ -69,7 +69,7 @@ test.each<[JobStatus, string]>([
   expect(classifyJob(task('stopping'), job(status, 0), rules)).toMatchObject({ change: { move } });
 });
 
-test('a task ends with the attempt that ended its job, not with the mark of an earlier one', () => {
+test('a task ends with the end-of-stream marker of the last attempt, not of an earlier one', () => {
   const facts = (resultsAttempt: number) => ({ attempt: 2, resultsCompletedAt: now, resultsAttempt });
   expect(classifyJob(task('running', facts(1)), job('succeeded', 5), rules)).toMatchObject({
     do: 'await_frames',
@@ -80,12 +80,12 @@ test('a task ends with the attempt that ended its job, not with the mark of an e
   });
 });
 
-test('a job that says it published nothing may have had an attempt that could not tell what it published', () => {
+test('a job that reports no frames may have had an attempt with unreported frames', () => {
   expect(classifyJob(task('running', { attempt: 1 }), job('failed', 0), rules)).toMatchObject({ do: 'move' });
   expect(classifyJob(task('running', { attempt: 2 }), job('failed', 0), rules)).toMatchObject({ do: 'await_frames' });
 });
 
-test('frames that were stored and never counted do not stand in for missing ones', () => {
+test('stored but uncounted frames do not compensate for missing ones', () => {
   expect(canBeRead({ attempt: 2, published: 10 }, { frames: 60, completedAttempt: undefined })).toBe(false);
   expect(canBeRead({ attempt: 2, published: 10 }, { frames: 60, completedAttempt: 1 })).toBe(false);
   expect(canBeRead({ attempt: 2, published: 10 }, { frames: 10, completedAttempt: 2 })).toBe(true);
@@ -100,11 +100,11 @@ test('after the grace a task ends without its end-of-stream marker, with an alar
   expect(late).toMatchObject({ change: { move: 'end_succeeded' }, alarm: 'results_late' });
 });
 
-test('a stop is asked for again while the job goes on', () => {
+test('repeats the stop request while the job continues', () => {
   expect(classifyJob(task('stopping'), job('running'), rules)).toEqual({ do: 'stop' });
 });
 
-test('a wish to stop from before, or the end of the longest run, stops a running task', () => {
+test('an earlier stop request, or the end of the longest run, stops a running task', () => {
   expect(classifyJob(task('running'), job('running'), rules)).toEqual({ do: 'wait' });
   expect(classifyJob(task('running', {}, { stopRequestedAt: now }), job('running'), rules)).toMatchObject({
     change: { move: 'stop' },
@@ -120,14 +120,14 @@ test('a job of a task verified as not created is stopped', () => {
   expect(classifyJob(task('refunded'), job('stopped'), rules)).toEqual({ do: 'wait' });
 });
 
-test('a stopped job without frames proves nothing: a stop of an unknown id leaves just that', () => {
+test('a stopped job without frames is no evidence: a stop of an unknown id looks the same', () => {
   expect(isEvidence(task('resolving'), job('stopped'))).toBe(false);
   expect(isEvidence(task('resolving'), job('stopped', 1))).toBe(true);
   expect(isEvidence(task('resolving', { seenAt: now }), job('stopped'))).toBe(true);
   expect(isEvidence(task('resolving'), job('failed'))).toBe(true);
 });
 
-test('a job vanishes when it was seen, is missing long enough, and its task should run', () => {
+test('a job vanishes when it was seen before, is missing long enough, and its task should run', () => {
   const facts = { seenAt: before(200_000), missingSince: before(120_000) };
   expect(hasVanished(task('running', facts), now, 120_000)).toBe(true);
   expect(hasVanished(task('running', facts), now, 120_001)).toBe(false);
@@ -141,13 +141,13 @@ test.each([
   [10, 2, false],
   [10, 3, true],
   [2, 2, true],
-])('of %i jobs %i missing is a mass: %s', (asked, missing, mass) => {
+])('whether %i jobs with %i missing count as mass vanishing: %s', (asked, missing, mass) => {
   expect(isMassVanishing(asked, missing)).toBe(mass);
 });
 
 test.each<JobStatus>(['queued', 'running'])('a task whose job is %s and goes on is quiet', (status) => {
   expect(isQuiet(task('running'), job(status, 5), rules)).toBe(true);
-  // It was missing for a moment.
+  // The job was missing for a moment.
   expect(isQuiet(task('running', { missingSince: before(1_000) }), job(status, 5), rules)).toBe(true);
 });
 
@@ -160,7 +160,7 @@ test('a task is not quiet when it or its job is about to change', () => {
   expect(isQuiet(task('running'), job('succeeded', 5), rules)).toBe(false);
 });
 
-test('a task is not quiet once the end-of-stream marker of the attempt at work is there', () => {
+test('a task is not quiet once the end-of-stream marker of the current attempt has arrived', () => {
   const marked = (resultsAttempt: number | null) => task('running', { resultsCompletedAt: now, resultsAttempt });
   const second = { ...job('running', 5), attempt: 2 };
   expect(isQuiet(marked(2), second, rules)).toBe(false);

@@ -3,54 +3,54 @@ import type { Change } from './moves.ts';
 import { isConfirmed, isUnconfirmed, longestRunEnds } from './task.ts';
 import type { JobFacts, Task } from './task.ts';
 
-/** What to do with a task after the backend was asked about its job. */
+/** Next action for a task after a query for its job. */
 export type Verdict =
   | { do: 'move'; change: Change; alarm?: 'results_late' | undefined }
-  /** Ask the backend to stop the job (again). */
+  /** Send the stop request to the backend, also repeatedly. */
   | { do: 'stop' }
-  /** Move when results says that the frames can be read; wait else. */
+  /** Move once results reports that the frames are readable; otherwise wait. */
   | { do: 'await_frames'; awaited: AwaitedFrames; change: Change }
   | { do: 'wait' };
 
-/** What has to be readable before a task ends. */
+/** Frames that must be readable before a task ends. */
 export interface AwaitedFrames {
-  /** The attempt whose end mark has to be in force; null when the backend names none. */
+  /** The attempt whose end-of-stream marker must be applied; null when the backend reports no attempts. */
   attempt: number | null;
   published: number;
 }
 
-/** What results says of a task. */
+/** What results reports about a task. */
 export interface ReadableFrames {
   frames: number;
-  /** The attempt whose end mark is in force. */
+  /** The attempt whose end-of-stream marker is applied. */
   completedAttempt: number | undefined;
 }
 
 /**
- * Whether a task may end by what results says. Frames are only counted when the backend names no attempt: what an
- * earlier attempt published without being counted could stand in for frames that are still missing.
+ * Whether the report of results lets a task end. Frames are counted only when the backend reports no attempts:
+ * uncounted frames of an earlier attempt could otherwise compensate for missing ones.
  */
 export function canBeRead({ attempt, published }: AwaitedFrames, readable: ReadableFrames): boolean {
   if (attempt === null) return readable.frames >= published;
   return readable.completedAttempt !== undefined && readable.completedAttempt >= attempt;
 }
 
-/** Whether the end mark that results told of is the one that the job ended with. */
+/** Whether the end-of-stream marker reported by results is that of the attempt with which the job ended. */
 export function areResultsComplete({ attempt, resultsAttempt, resultsCompletedAt }: JobFacts): boolean {
   // Rows of an earlier release have no attempt.
   return resultsCompletedAt !== null && (resultsAttempt ?? Infinity) >= (attempt ?? 0);
 }
 
 export interface ProgressRules {
-  /** The plain database clock, which what was noted about a job goes by. */
+  /** The plain database clock, used for job facts. */
   now: Date;
-  /** The instant that expiry goes by; differs from `now` only in tests that look at days that have not come. */
+  /** The clock of expiry; differs from `now` only in tests with future days. */
   today: Date;
-  /** After the backend's end the frames may take this long to become readable. */
+  /** Maximum time from the end of the job until its frames are readable. */
   resultsGraceMs: number;
 }
 
-/** The end of a task whose job ended this way; undefined while the job goes on. */
+/** The final move for a job with this status; undefined while the job continues. */
 export function endOf(status: JobStatus | null, error?: string): Change | undefined {
   if (status === 'stopped') return { move: 'end_stopped' };
   if (status === 'succeeded') return { move: 'end_succeeded' };
@@ -59,18 +59,18 @@ export function endOf(status: JobStatus | null, error?: string): Change | undefi
 }
 
 /**
- * Whether an answer shows that the submission arrived. A stop of an id that the backend never heard of is recorded
- * there as a stopped job without frames, so such a job proves nothing unless the job was seen before.
+ * Whether an answer shows that the submission arrived. The backend records a stop of an unknown id as a stopped job
+ * without frames, so such a job is no evidence unless the job was seen before.
  */
 export function isEvidence(task: Task, job: Job): boolean {
-  // Only a job that was submitted is ever worked on.
+  // Only a submitted job is ever processed.
   const wasWorkedOn = job.frames_published > 0 || (job.attempt ?? 0) > 0;
   return job.status !== 'stopped' || wasWorkedOn || task.job.seenAt !== null;
 }
 
 /**
- * Whether no change is due: the job continues, no stop was requested, and its end-of-stream marker has not come. Such
- * a task is queried rarely, because its end arrives as an event.
+ * Whether no change is due: the job continues, no stop was requested, and its end-of-stream marker has not arrived.
+ * Such a task is queried rarely, because its end arrives as an event.
  */
 export function isQuiet(task: Task, job: Job, rules: Pick<ProgressRules, 'today'>): boolean {
   if (task.status !== 'running' || endOf(job.status) !== undefined || job.status === 'stopping') return false;
@@ -78,11 +78,11 @@ export function isQuiet(task: Task, job: Job, rules: Pick<ProgressRules, 'today'
   return !areResultsComplete({ ...task.job, attempt: job.attempt ?? null });
 }
 
-/** The next step of a task whose job the backend has. The facts of the task already hold this answer. */
+/** The next action for a task whose job the backend has. The task already contains this answer. */
 export function classifyJob(task: Task, job: Job, rules: ProgressRules): Verdict {
   if (isUnconfirmed(task.status)) return { do: 'move', change: { move: 'find' } };
   const end = endOf(job.status, job.error);
-  // Verified as not created, and yet it is there.
+  // The task was verified as not created, but its job exists.
   if (task.status === 'refunded') return end ? { do: 'wait' } : { do: 'stop' };
   if (end) return classifyEnd(task.job, { end, published: job.frames_published, rules });
   if (task.status === 'stopping') return { do: 'stop' };
@@ -93,8 +93,8 @@ export function classifyJob(task: Task, job: Job, rules: ProgressRules): Verdict
 }
 
 /**
- * A task ends when its frames can be read: the end mark of the attempt that ended the job is in force, nothing was
- * published by its only attempt, or the grace is over.
+ * A task ends when its frames are readable: the end-of-stream marker of the last attempt is applied, its only attempt
+ * published no frames, or the grace period has expired.
  */
 function classifyEnd(
   facts: JobFacts,
@@ -113,8 +113,8 @@ function classifyEnd(
 const MASS_SHARE = 1 / 5;
 
 /**
- * Whether missing jobs may be counted as vanished at all: not when more than a fifth of those asked for is missing at
- * once (a restored or emptied backend). A single missing job is never a mass.
+ * Whether missing jobs indicate a restored or emptied backend, so that they must not count as vanished: more than a
+ * fifth of the queried jobs is missing at once. A single missing job never does.
  */
 export function isMassVanishing(askedFor: number, missing: number): boolean {
   return missing > 1 && missing > askedFor * MASS_SHARE;

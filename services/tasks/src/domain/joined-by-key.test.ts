@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { joinedByKey } from './joined-by-key.ts';
 
-/** Work that ends when it is told to; says how often it ran and how often at once. */
+/** Work whose runs the test resolves; records each run and its key. */
 function heldWork() {
   const runs: (PromiseWithResolvers<number> & { key: string })[] = [];
   const work = joinedByKey((key: string) => {
@@ -13,7 +13,7 @@ function heldWork() {
   return { runs, work };
 }
 
-test('a call alone runs at once, and the next one runs again', async () => {
+test('a single call runs at once, and the next one runs again', async () => {
   const { runs, work } = heldWork();
   const first = work('a');
   runs[0]?.resolve(1);
@@ -23,7 +23,7 @@ test('a call alone runs at once, and the next one runs again', async () => {
   expect(await second).toBe(2);
 });
 
-test('a caller that comes during a run shares one further run, which begins when that one has ended', async () => {
+test('callers during a run share one further run, which begins when the first has ended', async () => {
   const { runs, work } = heldWork();
   const first = work('a');
   const others = Array.from({ length: 100 }, () => work('a'));
@@ -35,7 +35,7 @@ test('a caller that comes during a run shares one further run, which begins when
   expect(new Set(await Promise.all(others))).toEqual(new Set([2]));
 });
 
-test('a caller that comes during the further run gets a run of its own time', async () => {
+test('a caller during the further run gets a later run', async () => {
   const { runs, work } = heldWork();
   void work('a');
   const second = work('a');
@@ -58,7 +58,7 @@ test('keys do not wait for each other', async () => {
   expect(await other).toBe(2);
 });
 
-test('the callers that shared a run receive its failure, and those of the next do not', async () => {
+test('the callers of a run receive its failure, and callers of the next run do not', async () => {
   const { runs, work } = heldWork();
   const first = work('a');
   const second = work('a');

@@ -1,6 +1,6 @@
 /**
- * `work` such that calls with one key that come while it runs share one further run. Each caller gets the outcome of a
- * run that began after he asked, and no more than one run per key goes on at a time, however many ask.
+ * Wraps `work` so that calls with one key during a run share one further run. Each caller gets the outcome of a run
+ * that began after its call, and a key never has more than one run at a time.
  */
 export function joinedByKey<K, T>(work: (key: K) => Promise<T>): (key: K) => Promise<T> {
   const running = new Map<K, Promise<T>>();

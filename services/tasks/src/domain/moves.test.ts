@@ -17,7 +17,7 @@ const statuses: Status[] = [
   'failed',
   'refunded',
 ];
-test('the moves that callers can see are exactly those of the contract', () => {
+test('the public moves are exactly those of the contract', () => {
   const visible = statuses.flatMap((from) =>
     isPublic(from)
       ? allMoves.flatMap((move) => [after(move, from)].flatMap((to) => (to && isPublic(to) ? [`${from} → ${to}`] : [])))
@@ -41,13 +41,13 @@ test('the moves that callers can see are exactly those of the contract', () => {
   );
 });
 
-test('nothing leaves an ended state, and nothing comes back from undoing', () => {
+test('no move leaves an ended state or `undoing`', () => {
   for (const from of [...statuses.filter(isEnded), 'undoing' as const]) {
     for (const move of allMoves) expect(after(move, from)).toBeUndefined();
   }
 });
 
-test('a task in resolving is refunded by an operator alone', () => {
+test('only an operator can refund a task in resolving', () => {
   expect(allMoves.filter((move) => after(move, 'resolving') === 'refunded')).toEqual(['verify_not_created']);
 });
 

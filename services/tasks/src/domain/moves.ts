@@ -2,43 +2,46 @@ import type { Job } from '@vision/contracts/inference';
 import type { Status, Task } from './task.ts';
 
 /**
- * Every move there is. A row in `undoing` is removed once what it holds was given back.
- * A stop that was asked for before the backend was known to have the task is applied when it is found.
+ * All moves. A row in `undoing` is removed once its unit and its object are released.
+ * A stop that was requested before the backend was known to have the task is applied when the task is found.
  */
 const moves = {
-  /** Fits into the subject's active tasks. */
+  /** The task fits into the limit of active tasks of its subject. */
   admit: { from: ['draft'], to: 'admitted' },
-  /** Refused, or its process died, before anything was sent. */
+  /** The request was refused, or its process died, before the submission. */
   give_up: { from: ['draft', 'admitted'], to: 'undoing' },
-  /** Its process let the lease of its key run out, and another request with the same key goes on instead. */
+  /** The lease of its key expired, and another request with the same key continues instead. */
   take_over: { from: ['draft', 'admitted'], to: 'undoing' },
   /** Units are reserved; committed before the backend is called. */
   submit: { from: ['admitted'], to: 'submitting' },
-  /** The backend certainly did not get it: for callers there never was a task. */
+  /** The backend certainly did not get the job: for callers the task never existed. */
   take_back: { from: ['submitting'], to: 'undoing' },
-  /** The backend has it. */
+  /** The backend has the job. */
   accept: { from: ['submitting', 'resolving'], to: 'running' },
-  /** The backend refused it for good. */
+  /** The backend refused the job permanently. */
   refuse: { from: ['submitting'], to: 'refunded' },
-  /** The backend may have it. */
+  /** The backend may have the job. */
   lose_track: { from: ['submitting'], to: 'resolving' },
-  /** The backend's own evidence that it has it. */
+  /** The backend itself shows that it has the job. */
   find: { from: ['submitting', 'resolving'], to: 'running' },
-  /** An operator says that the backend has it. */
+  /** An operator confirms that the backend has the job. */
   verify_created: { from: ['resolving'], to: 'running' },
-  /** An operator says that it does not have it, and the backend acknowledged a stop for the id. */
+  /** An operator confirms that the backend does not have the job, and it acknowledged a stop for the id. */
   verify_not_created: { from: ['resolving'], to: 'refunded' },
-  /** The caller, an operator, or the end of the longest allowed run. */
+  /** A stop by the caller, an operator, or the end of the longest allowed run. */
   stop: { from: ['running'], to: 'stopping' },
-  /** The backend says how the job ended. A task fails by that or by `vanish`; no caller and no operator can say so. */
+  /**
+   * The backend reports how the job ended. A task fails only by this move or by `vanish`, never by a caller or an
+   * operator.
+   */
   end_stopped: { from: ['running', 'stopping'], to: 'stopped' },
   end_succeeded: { from: ['running', 'stopping'], to: 'succeeded' },
   end_failed: { from: ['running', 'stopping'], to: 'failed' },
-  /** The backend had it and does not have it any more. */
+  /** The backend had the job and no longer has it. */
   vanish: { from: ['running', 'stopping'], to: 'failed' },
 } as const satisfies Record<string, { from: readonly Status[]; to: Status }>;
 
-/** What makes a task move. */
+/** Name of a move. */
 export type Move = keyof typeof moves;
 /** The state that a move leads to. */
 export type StatusAfter<M extends Move> = (typeof moves)[M]['to'];
@@ -51,20 +54,20 @@ export function after<M extends Move>(move: M, from: Status): StatusAfter<M> | u
   return possibleFrom.includes(from) ? moves[move].to : undefined;
 }
 
-/** A move with what is to be remembered of it. `db/move-task.ts` says which columns that changes. */
+/** A move with its data. `db/move-task.ts` maps it to columns. */
 export type Change =
   /** The scene and its thresholds are frozen from here on. */
   | { move: 'admit'; scene: Pick<Task, 'sceneCode' | 'lowerBound' | 'defaultMinScore' | 'snapshots'> }
-  /** The recovery finishes the rollback when that was not done after this time. */
+  /** Recovery completes the rollback if it is not done after this time. */
   | { move: 'give_up' | 'take_over' | 'take_back'; recoverAfterMs: number }
-  /** The backend is asked about the job after this time, unless its answer to the submission came before. */
+  /** The job is queried after this time, unless the submission was answered before. */
   | { move: 'submit'; askAfterMs: number }
   | { move: 'accept'; job: Pick<Job, 'status' | 'frames_published'> }
   | { move: 'find' | 'end_stopped' | 'end_succeeded' }
   | { move: 'refuse' | 'lose_track' | 'end_failed' | 'vanish'; reason: string }
-  /** Who found out, and what. */
+  /** The operator and the finding. */
   | { move: 'verify_created' | 'verify_not_created'; who: string; note: string }
   | { move: 'stop'; by: StoppedBy };
 
-/** Who wants a task stopped; of an operator also the name. */
+/** Origin of a stop; for an operator with the name. */
 export type StoppedBy = 'caller' | 'service' | { operator: string };

@@ -1,8 +1,8 @@
 import { SNIFF_BYTES, sniffContainer } from '@vision/streams/container-format';
 
 /**
- * Whether the beginning of an HTTP body may be a stream that the backend reads: a container or playlist that it knows.
- * Fewer bytes than decide may also be the beginning of one, unless they are text.
+ * Whether the beginning of an HTTP body may be a stream that the backend can read: a known container or playlist. Too
+ * few bytes to decide are accepted, unless they are text.
  */
 export function mayBeStream(head: Buffer, contentType = ''): boolean {
   if (sniffContainer(head, contentType) !== undefined) return true;

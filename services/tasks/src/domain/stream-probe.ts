@@ -2,7 +2,7 @@ import type { ImageSize, DetectedObject } from '@vision/contracts/detection';
 import { streamProbeProblems, streamProbesFeature } from '@vision/contracts/inference';
 import type { CapacityReply, Snapshot, StreamProbeReply } from '@vision/contracts/inference';
 
-/** Why a stream that was reached gave no frame, with one sentence that says what to do. */
+/** Why a reachable stream gave no frame, with one sentence of advice. */
 export const probeAdvice = {
   auth_failed: 'Check the user name and the password in the address, and that this account may view the stream.',
   codec_unsupported: 'Set the camera to H.264 or H.265.',
@@ -16,7 +16,7 @@ export const probeAdvice = {
 
 export type ProbeProblem = keyof typeof probeAdvice;
 
-/** What a probe answers. */
+/** The answer to a probe. */
 export interface StreamProbeView {
   codec?: string | undefined;
   image?: ImageSize | undefined;
@@ -27,13 +27,13 @@ export interface StreamProbeView {
   problem?: { reason: ProbeProblem; advice: string } | undefined;
 }
 
-/** Whether the backend reads streams for probes. */
+/** Whether the backend supports probes. */
 export const readsStreams = (told: CapacityReply | undefined): boolean =>
   told?.features?.includes(streamProbesFeature) ?? false;
 
 /**
- * Why there is no frame, as the caller may know it. Over HTTP only another host than that of the handshake can refuse
- * the credentials, so that is not passed on.
+ * The public reason for a missing frame. Over HTTP only a host other than that of the handshake can refuse the
+ * credentials, so that reason is not disclosed.
  */
 export function problemOf(
   { scheme }: { scheme: string },
@@ -45,7 +45,7 @@ export function problemOf(
   return reason === 'auth_failed' && scheme.startsWith('http') ? 'no_frame' : reason;
 }
 
-/** The answer about a stream. */
+/** The public answer for a stream. */
 export function viewOf(
   reply: StreamProbeReply | undefined,
   problem: ProbeProblem | undefined,

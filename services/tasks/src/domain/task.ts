@@ -3,10 +3,10 @@ import type { JobStatus } from '@vision/contracts/inference';
 import type { TaskStatus } from '@vision/contracts/task-events';
 
 /**
- * States of a row. The first three are ours: such a task is in no answer and in no event.
+ * States of a row. The first three are internal: no answer and no event contains such a task.
  * - `draft`: the request is being checked or received.
  * - `admitted`: it counts towards the active tasks; units may be reserved.
- * - `undoing`: given up before it could be sent; what it holds is being given back.
+ * - `undoing`: rolled back before the submission; its unit and its object are being released.
  */
 type HiddenStatus = 'draft' | 'admitted' | 'undoing';
 export type Status = HiddenStatus | TaskStatus;
@@ -21,12 +21,12 @@ export const confirmedStatuses: readonly Status[] = ['running', 'stopping'];
 export const submittedStatuses: readonly Status[] = [...unconfirmedStatuses, ...confirmedStatuses];
 /** States that count towards the limit of active tasks. */
 export const activeStatuses: readonly Status[] = ['admitted', ...submittedStatuses];
-/** States that nothing leaves any more. */
+/** Final states. */
 export const endedStatuses: readonly Status[] = ['stopped', 'succeeded', 'failed', 'refunded'];
 
-/** Whether nothing can change any more. */
+/** Whether the state is final. */
 export const isEnded = (status: Status): boolean => endedStatuses.includes(status);
-/** Whether it is not known yet that the backend has the job. */
+/** Whether it is unknown whether the backend has the job. */
 export const isUnconfirmed = (status: Status): boolean => unconfirmedStatuses.includes(status);
 /** Whether the backend is known to have the job. */
 export const isConfirmed = (status: Status): boolean => confirmedStatuses.includes(status);
@@ -35,7 +35,7 @@ export const isConfirmed = (status: Status): boolean => confirmedStatuses.includ
 export const videoKinds = ['stream', 'upload'] as const;
 export type VideoKind = (typeof videoKinds)[number];
 
-/** A video task as the domain sees it. Instants are dates; nothing in it is secret: the stream address is not kept. */
+/** A video task in the domain. Instants are dates; it contains no secret: the stream address is not stored. */
 export interface Task {
   taskId: string;
   subject: string;
@@ -44,19 +44,19 @@ export interface Task {
   requestId: string;
   sceneCode: string;
   status: Status;
-  /** Grows by one with every change that callers or events can see. */
+  /** Incremented with every change that callers or events can see. */
   version: number;
-  /** Fencing token: grows when another process takes the task over before it was handed to the backend. */
+  /** Fencing token: incremented when another process takes the task over before its submission. */
   attempt: number;
   /** Thresholds frozen at creation. */
   lowerBound: number;
   defaultMinScore: number;
   reservationId: string;
-  /** The caller's own name for a camera or an order. */
+  /** The caller's own name for the task, such as a camera or an order. */
   clientRef: string | null;
   /** Whether images of the video are created, frozen at creation. */
   snapshots: SnapshotMode;
-  /** Live streams: time without a frame after which it fails, in seconds; null: a time of the backend. */
+  /** Live streams: time without a frame after which the task fails, in seconds; null: the default of the backend. */
   giveUpAfterS: number | null;
   /** `rtsp://host`, for logs and the operator. */
   sourceLabel: string | null;
@@ -66,11 +66,11 @@ export interface Task {
   admittedAt: Date | null;
   /** The caller asked for a stop. */
   stopRequestedAt: Date | null;
-  /** The backend was last asked to stop, and how often. */
+  /** Time of the last stop request to the backend, and their number. */
   stopSentAt: Date | null;
   stopsSent: number;
   job: JobFacts;
-  /** Why it failed or was refused; for the operator. */
+  /** Why the task failed or was refused; for the operator. */
   reason: string | null;
   /** Trace of the creating request, continued by later work on the task. */
   trace: { traceparent: string | null; tracestate: string | null };
@@ -110,37 +110,37 @@ export interface DeletedTask {
   subject: string;
   kind: VideoKind | 'image';
   deletedAt: Date;
-  /** Nothing was left of it then in the service that had its results. */
+  /** When the service with its results confirmed that all data is removed. */
   confirmedAt: Date | null;
 }
 
-/** What the history and a query show. */
+/** A task in the history or in a query. */
 export type VisibleTask = PublicTask | ImageTask;
 
-/** What the backend and results said about the job. */
+/** What the backend and results reported about the job. */
 export interface JobFacts {
   status: JobStatus | null;
   seenAt: Date | null;
   missingSince: Date | null;
   endedAt: Date | null;
   framesPublished: number | null;
-  /** The attempt that the backend named last; null when it names none. */
+  /** The last reported attempt; null when the backend reports no attempts. */
   attempt: number | null;
-  /** Every frame of the attempt below can be read. */
+  /** When every frame of the attempt below became readable. */
   resultsCompletedAt: Date | null;
   resultsAttempt: number | null;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Instant from which a live task is stopped, so that its first results do not expire under it. */
+/** When a live task is stopped, so that its first results do not expire while it runs. */
 export function longestRunEnds(task: Pick<Task, 'resultExpiresAt'>): Date {
   return new Date(task.resultExpiresAt.getTime() - DAY_MS);
 }
 
 /**
- * Frames that an end mark has to speak of, once the task has ended: a job that its backend lost sends no mark, so
- * no code may wait for one.
+ * Number of frames that the end-of-stream marker must report once the task has ended: a lost job sends no marker, so no
+ * code may wait for one.
  */
 export function framesToExpect({ endedAt, job }: Task): number | undefined {
   if (endedAt === null) return undefined;

@@ -1,8 +1,8 @@
-/** Below this prefix of the object store lies every uploaded video. */
+/** Prefix of all uploaded videos in the object store. */
 export const VIDEO_PREFIX = 'videos/';
 
-/** Where a new uploaded video lies; one that is stored lies where its task says. */
+/** Object key of a new uploaded video; for a stored video, the key in its task counts. */
 export const videoKeyOf = (ownPrefix: string, taskId: string): string => ownPrefix + taskId;
 
-/** The task whose id a key ends with. */
+/** The task id at the end of a key. */
 export const taskOfVideo = (key: string): string => key.slice(key.lastIndexOf('/') + 1);

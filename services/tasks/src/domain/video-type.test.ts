@@ -42,7 +42,7 @@ test.each([
   expect(isVideo(head, true)).toBe(false);
 });
 
-test('it waits for more bytes only while they can change the answer', () => {
+test('waits for more bytes only while they can change the answer', () => {
   const head = ftyp('CAEP', 'mp42');
   expect(isVideo(head.subarray(0, 8), false)).toBeUndefined();
   expect(isVideo(head.subarray(0, 16), false)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Bytes after which every decision is made. */
+/** Number of bytes that always decide. */
 export const SNIFF_BYTES = 4096;
 
 /** Brands of MP4 and QuickTime files that carry video (registry: mp4ra.org/registered-types/brands). */
@@ -7,7 +7,7 @@ const videoBrands = new Set(
     .split(' ')
     .map((brand) => brand.replaceAll('_', ' ')),
 );
-/** Brands of files that are no video, even if compatible with one: still images, audio, raw photos. */
+/** Brands of files that are not videos, even if compatible with one: still images, audio, raw photos. */
 const otherBrands = /^(hei[cxms]|hev[cmsx]|mif1|msf1|avi[fs]|miaf|MA1[AB]|jpeg|jxl |crx |M4A |M4B |M4P |F4A |F4B )$/;
 /** First atoms of QuickTime files from before `ftyp`. */
 const oldAtoms = new Set(['moov', 'mdat', 'wide', 'free']);
@@ -22,7 +22,7 @@ export const mediaTypeOf = (head: Buffer): VideoMediaType =>
 
 /**
  * Whether the beginning of a file is that of an MP4 or MOV video, by content alone.
- * @returns undefined when more bytes are needed to tell; `isWhole` says that there are no more.
+ * @returns undefined when more bytes are needed; `isWhole` means that there are no more.
  */
 export function isVideo(head: Buffer, isWhole: boolean): boolean | undefined {
   if (head.length < 12) return isWhole ? false : undefined;

@@ -17,7 +17,7 @@ const headers = z.object({
   'If-None-Match': z.string().optional().describe('Entity tags; if one is that of the video, the response is 304'),
 });
 
-/** Headers that say nothing about a refusal. */
+/** Headers that a refusal must not have. */
 const aboutVideo = ['ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition'];
 const mediaTypes = ['video/mp4', 'video/quicktime'];
 
@@ -34,7 +34,7 @@ export const getTaskVideoRoute = (deps: Pick<Deps, 'db' | 'images' | 'videos'>) 
       audience: 'public',
       params: taskParams,
       headers,
-      // A download takes as long as its reader does.
+      // A download takes as long as its reader needs.
       endsWithDeadline: false,
       responses: {
         200: { description: 'Video', mediaTypes, headers: ['Accept-Ranges', 'ETag'] },
@@ -76,7 +76,7 @@ export const getTaskVideoRoute = (deps: Pick<Deps, 'db' | 'images' | 'videos'>) 
     },
   );
 
-/** The range to answer with; undefined for the whole. `Range` is defined for GET alone. */
+/** The requested range; undefined for the whole video. `Range` is defined for GET only. */
 function rangeOf(req: IncomingMessage, bytes: number, etag: string): ByteRange | undefined {
   const condition = req.headers['if-range'];
   const isIgnored = condition !== undefined && !namesTag(String(condition), etag, 'strong');

@@ -120,7 +120,7 @@ type VideoFacts = Pick<
 >;
 
 function factsOf(task: VisibleTask): VideoFacts {
-  // An image call ended when it was last changed; it has no job, and its thresholds are its own business.
+  // The last change of an image call is its end; it has no job, and its thresholds are internal to images.
   if (task.kind === 'image') {
     return {
       attempt: 1,

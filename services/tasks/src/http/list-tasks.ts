@@ -13,7 +13,7 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
 
 const instant = z.iso.datetime({ offset: true });
-/** As text PostgreSQL refuses some of them, as the year 0000. */
+/** PostgreSQL refuses some dates as text, such as the year 0000. */
 const asDate = instant.pipe(z.coerce.date()).optional();
 
 const parameters = z.strictObject({
@@ -44,7 +44,7 @@ const query = parameters.refine(
   { path: ['created_before'], error: 'Send a time after created_after' },
 );
 
-/** For the document only: numbers and instants in a query arrive as text. */
+/** For the OpenAPI document only: numbers and dates in a query arrive as text. */
 const documented = parameters.extend({
   limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of tasks per page'),
   created_after: instant.optional().describe('Earliest creation time, inclusive'),

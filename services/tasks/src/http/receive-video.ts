@@ -10,25 +10,25 @@ import type { ObjectStore } from '@vision/objects/object-store';
 import { MAX_VIDEO_BYTES, tooLarge, unsupported, VideoMeter } from './video-meter.ts';
 import type { VideoFacts } from './video-meter.ts';
 
-/** Room for boundaries, part headers and the scene code, and for what is on its way to the count of the file itself. */
+/** Allowance for boundaries, part headers, the scene code, and data before the file is counted. */
 const FRAMING_BYTES = 2 * 1024 * 1024;
 
 export interface ReceiveOptions {
   store: Pick<ObjectStore, 'put'>;
-  /** Where the file goes; undefined: it is only looked at. */
+  /** Object key of the file; undefined: the file is only hashed, not stored. */
   objectKey: string | undefined;
   idleMs: number;
   totalMs: number;
 }
 
 export interface ReceivedVideo extends VideoFacts {
-  /** undefined when the form does not say. */
+  /** Undefined when the form has no scene code. */
   sceneCode: string | undefined;
 }
 
 /**
- * Reads the whole body and stores its video on the way, a few MiB at a time; slows the client down when the store is
- * slow. Refuses as early as a fault shows, and has stopped writing when it rejects.
+ * Reads the whole body and streams its video to the store, a few MiB at a time; slows the client down when the store is
+ * slow. Refuses as soon as a fault is found, and has stopped writing when it rejects.
  */
 export async function receiveVideo(req: IncomingMessage, options: ReceiveOptions): Promise<ReceivedVideo> {
   const { files, values } = await readForm(req, videoForm(options));
@@ -57,12 +57,10 @@ function videoForm(options: ReceiveOptions): Form<VideoFacts, 'scene_code'> {
 
 const refuseNone = () => fail.requestInvalid('file_missing', 'Send one video in the field "file".', { field });
 
-/** One of each refusal of its own. */
+/** An example of each refusal that this form defines. */
 export const videoFormRefusals = (): AppError[] => [refuseNone(), tooLarge(MAX_VIDEO_BYTES), unsupported()];
 
-/**
- * The file flows through the meter into the store. The store hears of it only once its beginning is that of a video.
- */
+/** Streams the file through the meter into the store, which gets no request before the file begins like a video. */
 async function storeVideo(
   file: Readable,
   { store, objectKey }: ReceiveOptions,
@@ -80,7 +78,7 @@ async function storeVideo(
     return meter.facts;
   } catch (error) {
     body.destroy(error as Error);
-    // The cause that broke the stream explains more than the store's error that followed.
+    // The cause that broke the stream explains more than the error of the store that followed.
     const cause: unknown = await feeding.then(
       () => error,
       (fault: unknown) => fault,

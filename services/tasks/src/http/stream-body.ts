@@ -22,7 +22,7 @@ interface StreamBody {
 }
 
 /**
- * Parses a body that names a stream. With several faults, a bad `stream_url` is the one that is reported.
+ * Parses a body with a stream address. Among several faults, a bad `stream_url` is reported.
  * @throws AppError OP-TASK-REQUEST-INVALID.
  */
 export function parseStreamBody<B extends StreamBody>(

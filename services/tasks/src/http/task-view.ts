@@ -30,14 +30,14 @@ export function toView(task: VisibleTask): TaskView {
   };
 }
 
-/** The same in a list, with what tasks of spec 2.1 do not have. */
+/** The form in a list, with fields beyond the tasks of spec 2.1. */
 export const toHistoryEntry = (task: VisibleTask): z.infer<typeof historyEntry> => ({
   ...toView(task),
   kind: task.kind === 'image' ? 'image' : 'video',
   client_ref: task.clientRef ?? undefined,
 });
 
-/** 201 for a new task, 202 while it is unknown whether the backend has it, 200 for a replay. */
+/** 201 for a new task, 202 while it is unknown whether the backend has the job, 200 for a replay. */
 export function createdReply({ task, replayed, processorMs = 0 }: Created): Reply {
   const outcome = { task_status: task.status, replayed };
   if (replayed) return { status: 200, body: toView(task), headers: { 'Idempotency-Replayed': 'true' }, outcome };
@@ -64,10 +64,10 @@ export const createResponses = {
   },
 } satisfies RouteDefinition['responses'];
 
-/** An id that is no UUID is simply unknown: 404. */
+/** An id that is not a UUID is an unknown id: 404. */
 export const taskParams = taskPath;
 
-/** What both creates may answer instead. */
+/** Common error answers of both create requests. */
 export const createRefusals = (): AppError[] => [
   ...idempotencyKeyRefusals(),
   fail.keyReused(),
@@ -81,5 +81,5 @@ export const createRefusals = (): AppError[] => [
   fail.sysUnavailable('first_request_still_running'),
 ];
 
-/** What every question about one task may be answered instead. */
+/** Common error answers of all queries for one task. */
 export const taskRefusals = (): AppError[] => [fail.notFound('There is no such task.', 'task_not_found')];

@@ -13,8 +13,8 @@ export interface VideoFacts {
 }
 
 /**
- * Passes a file through while it counts and hashes it, and lets nothing through before its beginning is that of a
- * video. Fails with AppError OP-TASK-REQUEST-INVALID `file_type_unsupported` | `file_too_large`.
+ * Counts and hashes a file on its way, and forwards no byte before the file begins like a video. Fails with AppError
+ * OP-TASK-REQUEST-INVALID `file_type_unsupported` | `file_too_large`.
  */
 export class VideoMeter extends Transform {
   readonly #hash = createHash('sha256');
@@ -22,7 +22,7 @@ export class VideoMeter extends Transform {
   #head: Buffer | undefined = Buffer.alloc(0);
   #bytes = 0;
   readonly #acceptance = Promise.withResolvers<void>();
-  /** Resolves when the beginning was seen to be a video, rejects when the stream breaks before. */
+  /** Resolves once the beginning is that of a video; rejects when the stream breaks before. */
   readonly accepted = this.#acceptance.promise;
 
   constructor(maxBytes: number) {
@@ -31,7 +31,7 @@ export class VideoMeter extends Transform {
     this.accepted.catch(() => undefined);
   }
 
-  /** Known when the file has ended. */
+  /** Set when the file has ended. */
   get facts(): VideoFacts {
     return { sha256: this.#hash.copy().digest('hex'), bytes: this.#bytes };
   }

@@ -21,7 +21,7 @@ import type { CapacitySlots, CapacitySlotsSettings } from './create/capacity-slo
 import type { ProbeLimits } from './create/probe-limits.ts';
 import type { StopSender } from './follow/stop-sender.ts';
 
-/** Everything that use cases work with; each names the few it needs. */
+/** Dependencies of use cases; each function names the few it needs. */
 export interface Deps {
   db: Knex;
   logger: Logger;
@@ -33,7 +33,7 @@ export interface Deps {
   policy: AddressPolicy;
   probe: AddressProbe;
   probeLimits: ProbeLimits;
-  /** Of requests for a probe alone, which count among `probeLimits` too. */
+  /** Limits of probe requests, which also count towards `probeLimits`. */
   streamProbeLimits: ProbeLimits;
   slots: CapacitySlots;
   quota: QuotaClient;
@@ -41,26 +41,26 @@ export interface Deps {
   images: ImagesClient | undefined;
   results: ResultsClient | undefined;
   store: ObjectStore;
-  /** Stored videos as callers read them, on connections of their own. */
+  /** Stored videos for downloads, on connections of their own. */
   videos: VideoReader;
-  /** What the keys of new videos begin with. */
+  /** Prefix of the keys of new videos. */
   ownPrefix: () => Promise<string>;
-  /** Background loops whose steps fail task by task. */
+  /** Background loops in which each task fails on its own. */
   loops: TaskLoops<'readability' | 'reconciler' | 'recovery'>;
-  /** Ended jobs whose frames results is to be asked for. */
+  /** Ended jobs whose readable frames are to be queried at results. */
   awaitedEnds: AwaitedEnds;
   stops: StopSender;
-  /** Gives back what dead creates of a subject still hold; those who ask at the same time share the work. */
+  /** Refunds the units of dead create requests of a subject; concurrent callers share one run. */
   refundDeadCreates: (subject: string) => Promise<number>;
-  /** Events were appended: the relay looks at once. */
+  /** Wakes the relay after events were appended. */
   wakeRelay: () => void;
-  /** A task is due: the reconciler looks at once. */
+  /** Wakes the reconciler when a task is due. */
   wakeReconciler: () => void;
-  /** Publishes events again when an operator asks for it; else the relay publishes. */
+  /** Publishes events again on request of an operator; otherwise the relay publishes. */
   producer: EventProducer;
-  /** For a look at dead letters. */
+  /** For reading dead letters. */
   kafka: KafkaClient;
-  /** How this process stands, for operators. */
+  /** Status of this process for operators. */
   status: StatusReader;
   backendStatus: BackendStatus;
   settings: Settings;
@@ -76,7 +76,7 @@ export interface Settings extends CapacitySlotsSettings {
   /** Whether stream probes return the frame. */
   probeSnapshots: boolean;
   stopWaitMs: number;
-  /** Longest wait of one create for answers of the backend. */
+  /** Maximum wait of a create request for answers of the backend. */
   submitTimeoutMs: number;
   reconcileMs: number;
   quietReconcileMs: number;
@@ -84,22 +84,22 @@ export interface Settings extends CapacitySlotsSettings {
   resultsGraceMs: number;
   vanishMs: number;
   orphanAgeMs: number;
-  /** How often all stored objects are looked at. */
+  /** Interval between sweeps of all stored objects. */
   fullSweepMs: number;
-  /** Time from the mark of an unused video until it is removed. */
+  /** Time from marking an unused video until it is removed. */
   sweepGraceMs: number;
   retentionDays: number;
   retentionBatch: number;
-  /** Age at which a difference that an audit found counts. */
+  /** Age from which an audit reports a difference. */
   auditAgeMs: number;
 }
 
-/** What a move of a task works with. */
+/** Dependencies of a move of a task. */
 export type MoveDeps = Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'wakeReconciler'>;
-/** What gives back what a create held. */
+/** Dependencies of the rollback of a create request. */
 export type RollbackDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
-/** What a submission and its outcome work with. */
+/** Dependencies of a submission and its outcome. */
 export type SubmitDeps = MoveDeps & RollbackDeps & Pick<Deps, 'inference' | 'slots' | 'settings'>;
-/** What every create works with. */
+/** Dependencies of every create request. */
 export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'refundDeadCreates' | 'ownPrefix'>;
 export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'loops' | 'settings'>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { World } from './system.ts';
 
-/** A create request whose process died while it was rolled back. */
+/** Inserts a create request whose process died during its rollback. */
 export async function insertDead(
   world: World,
   subject: string,

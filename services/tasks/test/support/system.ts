@@ -28,7 +28,9 @@ import type { Settings } from '../../src/use-cases/deps.ts';
 import { startStream } from './media.ts';
 import type { TestStream } from './media.ts';
 
-/** Everything around the tasks service, real but for the backend, which speaks the contract and fails on demand. */
+/**
+ * Dependencies of the tasks service, all real except the backend, which implements the contract and fails on demand.
+ */
 export interface World {
   database: TestDatabase;
   kafka: TestKafka;
@@ -38,7 +40,7 @@ export interface World {
   stream: TestStream;
   /** Environment of a tasks process. */
   env: Record<string, string>;
-  /** Where the video of a task lies that is uploaded now. */
+  /** Object key of the video of a task uploaded now. */
   videoOf: (taskId: string) => Promise<string>;
   close: () => Promise<void>;
 }
@@ -80,13 +82,13 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
       PROBES_AT_ONCE: '1000',
       PROBES_PER_MINUTE: '100000',
-      // The parts of a world share two cores with other tests: one that is slow is not away.
+      // The parts of a world share two cores with other tests: a slow part is not unavailable.
       SERVICE_TIMEOUT_MS: '100000',
       S3_IDLE_MS: '100000',
       PROBE_CONNECT_MS: '100000',
       PROBE_TOTAL_MS: '100000',
       KEY_WAIT_MS: '100000',
-      // Whoever begins alone takes nothing over for one lease.
+      // A replica that starts alone takes no lease over for one lease period.
       LEASE_MS: '3000',
       RECONCILE_MS: '100',
       QUIET_RECONCILE_MS: '100',
@@ -107,7 +109,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   };
 }
 
-/** What the tests look at in a row. */
+/** Columns that the tests read. */
 export interface StoredTask {
   task_id: string;
   status: string;
@@ -127,7 +129,7 @@ export async function storedTasks(world: World, where: Record<string, unknown>):
 
 export interface CallOptions {
   subject?: string;
-  /** The service that calls; the gateway by default. */
+  /** The calling service; the gateway by default. */
   issuer?: CallingService;
   key?: string;
   body?: unknown;
@@ -145,7 +147,7 @@ export interface Answer {
   body: Record<string, unknown> & { task_id: string; status: string; code?: string; details?: Record<string, unknown> };
 }
 
-/** Calls the service the way the gateway does. */
+/** Calls the service like the gateway. */
 export async function callService(
   port: number,
   method: string,
@@ -180,19 +182,19 @@ function parsed(bytes: Buffer): Answer['body'] {
 export interface TestTasks {
   service: TasksService;
   port: number;
-  /** Everything that was logged. */
+  /** All log output. */
   log: () => string;
   call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
-  /** Calls as the gateway does in the name of an operator. */
+  /** Calls like the gateway in the name of an operator. */
   asOperator: (method: string, path: string, body?: unknown) => Promise<Answer>;
   create: (options?: CallOptions & { url?: string; scene?: string }) => Promise<Answer>;
   stop: () => Promise<void>;
 }
 
-/** The backend is a part of this process, so a question to it may take as long as this process is held up. */
+/** The backend runs in this process, so a query may take as long as this process is delayed. */
 export const patientSettings: Partial<Settings> = { questionLimitMs: 100_000 };
 
-/** The service in this process, on the given world. */
+/** Starts the service in this process, on the given world. */
 export async function startTasks(
   world: World,
   env: Record<string, string> = {},

@@ -15,7 +15,7 @@ export type Part = { name: string; value: string } | { name: string; file: Buffe
 
 const BOUNDARY = 'xxxx-boundary-xxxx';
 
-/** A multipart body, part by part as given. */
+/** A multipart body of the given parts. */
 export function formOf(parts: Part[], boundary = BOUNDARY): Buffer {
   const chunks = parts.flatMap((part) => {
     const filename = 'file' in part ? `; filename="${part.filename ?? 'a.mp4'}"\r\nContent-Type: video/mp4` : '';
@@ -32,11 +32,11 @@ export interface UploadOptions extends CallOptions {
   /** Sends these bytes instead of a form. */
   rawBody?: Buffer | AsyncIterable<Buffer>;
   headers?: Record<string, string>;
-  /** Hangs up after that many bytes. */
+  /** Closes the connection after this many bytes. */
   abortAfter?: number;
 }
 
-/** Posts an upload over a plain socket, so that bodies may be broken, endless or cut. */
+/** Posts an upload over a plain socket, so that bodies may be malformed, endless or cut off. */
 export async function upload(options: UploadOptions): Promise<Answer> {
   const {
     port,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createAnswerTime, MAX_QUESTION_MS, questionLimitMs } from './answer-time.ts';
 
-test('questions and submission of one create share one limit', async () => {
+test('queries and submission of one create request share one timeout', async () => {
   let clock = 0;
   const time = createAnswerTime(6_000, () => clock);
   await time.spend(async () => (clock += 300));

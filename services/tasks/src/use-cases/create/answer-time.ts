@@ -1,17 +1,17 @@
-/** Longest time of one question that comes before a submission. */
+/** Maximum time of one query before a submission. */
 export const MAX_QUESTION_MS = 2_000;
 
 /**
- * Limit of one question before the submission. A create asks two at most, so a third of the time is left for the
- * submission when both are answered late.
+ * Timeout of one query before the submission. A create request sends at most two, so a third of the time is left for
+ * the submission when both are answered late.
  */
 export const questionLimitMs = (submitTimeoutMs: number) => Math.floor(Math.min(MAX_QUESTION_MS, submitTimeoutMs / 3));
 
-/** The time that one create waits for answers of the backend, shared by all its questions and its submission. */
+/** Time budget of one create request for answers of the backend, shared by its queries and its submission. */
 export interface AnswerTime {
-  /** Waits for the answer to a question and takes the wait off what is left. */
+  /** Waits for the answer to a query and subtracts the wait from the budget. */
   spend: <T>(question: () => Promise<T>) => Promise<T>;
-  /** Milliseconds, never less than a third of the whole. */
+  /** Remaining milliseconds, never less than a third of the total. */
   leftMs: () => number;
 }
 
@@ -24,7 +24,7 @@ export function createAnswerTime(submitTimeoutMs: number, now: () => number = ()
       try {
         return await question();
       } finally {
-        // A pause of this process is not the backend's.
+        // A pause of this process does not count against the backend's time.
         left -= Math.min(now() - from, questionLimitMs(submitTimeoutMs));
       }
     },

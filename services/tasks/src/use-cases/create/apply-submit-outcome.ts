@@ -13,10 +13,10 @@ import { releaseRefunded } from './release-refunded.ts';
 import { rollBackSubmission } from './roll-back-create.ts';
 
 /**
- * Stores the outcome of a submission. When the reconciler or the recovery wrote first (this process was held up,
- * or the database away), the task is as they say. That nothing was created only this process knows, so an outage does
- * not keep it from writing that down: the task would wait for an operator.
- * @throws AppError of the outcome `not_created`, after everything was rolled back.
+ * Stores the outcome of a submission. If the reconciler or the recovery wrote first (this process was delayed, or the
+ * database unavailable), their state counts. Only this process knows that no job was created, so it retries storing
+ * that through an outage: otherwise the task would wait for an operator.
+ * @throws AppError of the outcome `not_created`, after the rollback.
  */
 export async function applyOutcome(
   deps: SubmitDeps,

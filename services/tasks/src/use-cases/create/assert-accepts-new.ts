@@ -15,13 +15,14 @@ export function assertOpen({ inference }: Pick<CreateDeps, 'inference'>, { maint
 }
 
 /**
- * Refuses new work during maintenance, while the breaker is open, and when the day is used up. Replays pass.
+ * Refuses new work during maintenance, while the breaker is open, and when the daily quota is used up. Replays are not
+ * affected.
  * @throws AppError OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED, OP-SYS-UNAVAILABLE.
  */
 export async function assertAcceptsNew(deps: CreateDeps, caller: Caller): Promise<void> {
   assertOpen(deps, caller);
   let today = await videoUnits(deps, caller);
-  // Units of abandoned create requests are free: the day counts as used up only when they do not suffice either.
+  // Units of abandoned create requests are refunded first: the quota counts as used up only if that does not suffice.
   if (today.remaining < 1 && (await deps.refundDeadCreates(caller.subject)) > 0) today = await videoUnits(deps, caller);
   if (today.remaining < 1) throw await dayExhausted(deps, caller, { ...today, requested: 1 });
 }

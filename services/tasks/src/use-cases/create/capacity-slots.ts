@@ -10,31 +10,37 @@ import type { AnswerTime } from './answer-time.ts';
 import { CAPACITY_MS, createCapacity } from './capacity.ts';
 import type { Capacity, CapacityDeps } from './capacity.ts';
 
-/** Slots at the backend, which creates wait for before units are reserved. */
+/** Slots at the backend; create requests wait for one before units are reserved. */
 export interface CapacitySlots {
   /**
-   * Resolves when the create has a slot, at once for a backend that does not tell of any. Gives the optional parts of
-   * the contract that the backend has named.
-   * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time, `inference_unreachable`
-   * when the backend did not answer in time; OP-TASK-BREAKER-OPEN.
+   * Resolves when the create request has a slot, at once if the backend does not report capacity. Returns the optional
+   * features that the backend has reported.
+   * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when no slot became free in time,
+   * `inference_unreachable` when the backend did not answer in time; OP-TASK-BREAKER-OPEN.
    */
   take: (claim: SlotClaim, time: AnswerTime) => Promise<readonly string[]>;
   /**
-   * For a create whose source comes first and takes long: resolves when there is room, and holds none. While there is
-   * none it waits in the same line as those that take a slot, so that no subject is passed over.
-   * @throws AppError as `take`.
+   * For a create request that first receives a slow source: resolves when a slot is free, without holding it. Until
+   * then it waits in the same queue as requests that take a slot, so that no subject is passed over.
+   * @throws AppError like `take`.
    */
   awaitRoom: (claim: SlotClaim, time: AnswerTime) => Promise<void>;
   /**
-   * What the backend said of its capacity, a second ago at most; undefined for a backend that does not tell.
-   * @throws AppError as `take`.
+   * The capacity reported by the backend, at most a second old; undefined if it reports none.
+   * @throws AppError like `take`.
    */
   capacity: () => Promise<CapacityReply | undefined>;
-  /** The subject has no units left today: its requests that wait for a slot go on, and quota refuses them at once. */
+  /** Ends the waits of a subject without units left today: its requests continue, and quota refuses them at once. */
   endWaits: (subject: string) => void;
-  /** The create is over. Its slot is counted by the backend when a job was `sent`, and free at once when none was. */
+  /**
+   * Ends the claim of a create request. The backend counts the slot of a `sent` job; without a job the slot is free at
+   * once.
+   */
   release: (taskId: string, job: 'sent' | 'unsent') => void;
-  /** One round for all that wait or hold a slot in this process. @returns 0: the next one comes after the pause. */
+  /**
+   * One round for all requests of this process that wait for or hold a slot. @returns 0: the next one comes after the
+   * pause.
+   */
   round: () => Promise<number>;
 }
 
@@ -46,22 +52,25 @@ export interface CapacitySlotsDeps extends CapacityDeps {
 }
 
 export interface CapacitySlotsSettings {
-  /** Longest wait of one create for the answer to one question of the backend. */
+  /** Maximum wait of a create request for the answer to one query of the backend. */
   questionLimitMs: number;
-  /** Longest wait of a create for a slot. */
+  /** Maximum wait of a create request for a slot. */
   slotWaitMs: number;
-  /** Creates that may wait in this process. */
+  /** Maximum number of create requests that wait in this process. */
   slotQueue: number;
-  /** Percent of the slots for subjects that have none. */
+  /** Percentage of the slots kept for subjects without a slot. */
   slotsKeptPercent: number;
 }
 
-/** A claim outlasts every answer that was asked for before its job was sent: that age, and the time of the question. */
+/**
+ * A claim outlives every capacity answer that was requested before its job was sent: its age, and the time of the
+ * query.
+ */
 const COUNTED_AFTER_MS = CAPACITY_MS + MAX_QUESTION_MS + 500;
-/** Rounds come every half second; a process that misses so many of them is dead, and what it claims is free again. */
+/** Rounds run every half second; a process that misses this many is dead, and its claims expire. */
 const ALIVE_MS = 5_000;
 
-/** @returns slots shared by all replicas, by the table of claims; `round` has to be called while somebody waits */
+/** @returns slots shared by all replicas through the table of claims; `round` must be called while requests wait */
 export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
   const { db, logger } = deps;
   const capacity = createCapacity(deps);
@@ -100,15 +109,15 @@ export function createCapacitySlots(deps: CapacitySlotsDeps): CapacitySlots {
   };
 }
 
-/** Creates of this process that wait for a slot. */
+/** Create requests of this process that wait for a slot. */
 interface Line {
-  /** @throws AppError as `take`. */
+  /** @throws AppError like `take`. */
   stand: (claim: SlotClaim) => Promise<void>;
   endWaits: (subject: string) => void;
   round: () => Promise<void>;
 }
 
-/** How a wait ended; a create that is refused gets the error. */
+/** Outcome of a wait; a refused create request gets the error. */
 interface WaitEnd {
   answer: SlotAnswer;
   error?: AppError | undefined;
@@ -118,7 +127,7 @@ const noSlot = (): WaitEnd => ({ answer: 'refused', error: fail.upstreamDown('in
 
 function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, capacity: () => Promise<Capacity>): Line {
   const waiting = new Map<string, { claim: SlotClaim; end: (end: WaitEnd) => void }>();
-  /** Settles with the round that is under way: it may write the claim of a create that waits no longer. */
+  /** Settles with the current round, which may still write the claim of a create request that no longer waits. */
   let underWay: Promise<unknown> = Promise.resolve();
   signals.slotWaitsWatched((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
 
@@ -131,10 +140,10 @@ function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, ca
     clearTimeout(timer);
     waiting.delete(claim.taskId);
     await underWay;
-    // It may have been granted in a round of another replica.
+    // A round of another replica may have granted it.
     return ended.error && (await stopWaiting(db, claim.taskId)) ? { answer: 'granted' } : ended;
   };
-  /** A backend that is silent, or whose breaker is open, refuses all that wait: no slot can come from it. */
+  /** If the backend is silent or its breaker is open, all waiting requests are refused: it cannot grant a slot. */
   const askAgain = async (): Promise<Capacity | undefined> => {
     try {
       return await capacity();
@@ -182,7 +191,7 @@ function freeSlotsOf({ free, places }: CapacityReply, keptPercent: number): Free
   ];
 }
 
-/** A backend that has stopped telling: what it can take it says to a submission. */
+/** For a backend that no longer reports its capacity: it refuses a submission beyond its capacity. */
 const everywhere: FreeSlots[] = (['stream', 'upload'] satisfies VideoKind[]).map((kind) => ({
   kind,
   free: 1_000_000,

@@ -7,9 +7,9 @@ import { outcomeOf } from '@vision/shared/upstream/classify';
 import { isTimeout } from '@vision/shared/upstream/error-type';
 import { claimClock } from '../../db/slot-claims.ts';
 
-/** What the backend said last about its capacity. */
+/** The last capacity that the backend reported. */
 export interface Capacity {
-  /** Undefined when the backend does not tell, or its answer is no capacity: then a submission tells. */
+  /** Undefined when the backend reports no capacity or an invalid one: then it decides on each submission. */
   reply: CapacityReply | undefined;
   askedAt: string;
 }
@@ -18,17 +18,17 @@ export interface CapacityDeps {
   db: Knex;
   logger: Logger;
   inference: Pick<InferenceClient, 'readCapacity'>;
-  /** `questionLimitMs`: longest wait for the backend's answer. */
+  /** `questionLimitMs`: maximum wait for the answer of the backend. */
   settings: { questionLimitMs: number };
 }
 
-/** An answer of the backend counts for so long. */
+/** Lifetime of a capacity answer. */
 export const CAPACITY_MS = 1_000;
 
 /**
- * Returns a question that creates share, at most one a second.
- * The question throws an AppError when the breaker is open, and OP-TASK-UPSTREAM-DOWN when no answer came in time: a
- * submission would wait for the same silence, and its outcome would be unknown.
+ * Returns a capacity query that create requests share, at most one a second. The query throws an AppError when the
+ * breaker is open, and OP-TASK-UPSTREAM-DOWN when no answer came in time: a submission would time out as well, and its
+ * outcome would be unknown.
  */
 export function createCapacity({ db, inference, logger, settings }: CapacityDeps): () => Promise<Capacity> {
   let last: { askedAtMs: number; answer: Promise<Capacity> } | undefined;
@@ -46,7 +46,7 @@ export function createCapacity({ db, inference, logger, settings }: CapacityDeps
     const answer = ask();
     const asked = { askedAtMs: performance.now(), answer };
     last = asked;
-    // The next create asks again.
+    // The next create request queries again.
     answer.catch(() => {
       if (last === asked) last = undefined;
     });
@@ -54,7 +54,7 @@ export function createCapacity({ db, inference, logger, settings }: CapacityDeps
   };
 }
 
-/** Whether a submission cannot do better than the question did. */
+/** Whether a submission would fail like the query did. */
 function isFinal(error: unknown): boolean {
   const word = outcomeOf(error);
   return isTimeout(word) || word === 'breaker_open';

@@ -13,14 +13,14 @@ const counted = async (creating: Promise<Created>) => {
 };
 const created = async (status: string, replayed: boolean) => ({ task: { status }, replayed }) as Created;
 
-test('a create is counted by the state of its task, a replay as such, a refusal by its reason', async () => {
+test('counts a create request by the state of its task, as `replayed`, or by the reason of its refusal', async () => {
   expect(await counted(created('resolving', false))).toEqual(['stream resolving']);
   expect(await counted(created('running', true))).toEqual(['stream replayed']);
   expect(await counted(Promise.reject(fail.maintenance()))).toEqual(['stream maintenance']);
   expect(await counted(Promise.reject(new Error('a bug')))).toEqual(['stream failed']);
 });
 
-test('the caller gets what the create gives or throws', async () => {
+test('the caller gets the result or the error of the create request', async () => {
   const signals = { created: () => undefined };
   const refusal = fail.upstreamDown('inference_unreachable');
   await expect(countCreate(signals, 'upload', Promise.reject(refusal))).rejects.toBe(refusal);

@@ -8,15 +8,17 @@ import { submitTask } from './submit-task.ts';
 import type { Submission } from './submit-task.ts';
 import { rollBackCreate } from './roll-back-create.ts';
 
-/** What a create answers with. */
+/** Result of a create request. */
 export interface Created {
   task: VisibleTask;
   replayed: boolean;
-  /** Processor time that it took to look at the source, milliseconds. */
+  /** Processor time for inspecting the source, in milliseconds. */
   processorMs?: number;
 }
 
-/** Stores the hidden row that everything a create takes hangs on, so that a dead process leaves nothing behind. */
+/**
+ * Stores the hidden row that owns all resources of a create request, so that recovery can release them after a crash.
+ */
 export async function beginDraft(
   { db, settings }: CreateDeps,
   { caller, idempotencyKey, query }: CreateRequest,
@@ -36,8 +38,8 @@ export async function beginDraft(
 }
 
 /**
- * Makes a task of a draft that is being checked and committed (`preparing`), then submits it to the backend. Until it
- * is committed every failure rolls the draft back; from then on only a backend that surely did not get it does.
+ * Completes a draft that is being checked and committed (`preparing`), then submits it to the backend. Before the
+ * commit every failure rolls the draft back; after it, only a backend that surely did not get the job does.
  */
 export async function finishDraft(
   deps: CreateDeps,

@@ -16,16 +16,16 @@ import type { Task, VisibleTask } from '../../domain/task.ts';
 import { assertAcceptsNew } from './assert-accepts-new.ts';
 import type { CreateDeps } from '../deps.ts';
 
-/** What every create is asked with before its body. */
+/** Input of every create request before its body. */
 export interface CreateRequest {
   caller: Caller;
   idempotencyKey: IdempotencyKey;
   query: CreateStreamQuery;
 }
 
-/** The key is free and new work is accepted; or another request works on it. */
+/** The key is free and new work is accepted, or another request works on the key. */
 export type OpenKey = { key: 'new' } | { key: 'in_use' };
-/** The key names a task: the body is only compared with the one that created it. */
+/** The key names a task: the body is only compared with that of the first request. */
 export type DoneKey = { key: 'done'; taskId: string; fingerprint: string };
 
 export type KnownKey = OpenKey | DoneKey;
@@ -36,7 +36,7 @@ export interface Replay {
   task: VisibleTask;
 }
 
-/** This request has the key and does the work. */
+/** This request holds the key and does the work. */
 interface Claimed {
   outcome: 'claimed';
   claim: Claim;
@@ -45,7 +45,7 @@ interface Claimed {
 const LABEL = 'fingerprint';
 
 /**
- * Looks the key up before the body is read. A request with a new key is refused here when new work is not accepted.
+ * Looks up the key before the body is read. Refuses a request with a new key when new work is not accepted.
  * @throws AppError not_found when its task was deleted; OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED,
  * OP-SYS-UNAVAILABLE.
  */
@@ -53,7 +53,7 @@ export async function openCreate(deps: CreateDeps, { caller, idempotencyKey }: C
   const known = await findKey(deps.db, { subject: caller.subject, key: idempotencyKey.key });
   if (known && !known.done) return { key: 'in_use' };
   const task = known && (await namedTask(deps, known));
-  // While it is being submitted it may still turn out that there is no task, and then another request does the work.
+  // The submission may still be rolled back; then another request does the work.
   if (task?.status === 'submitting') return { key: 'in_use' };
   if (known && task) return { key: 'done', taskId: task.taskId, fingerprint: known.fingerprint };
   await assertNotDeleted(deps, { subject: caller.subject, key: idempotencyKey.key });
@@ -62,10 +62,10 @@ export async function openCreate(deps: CreateDeps, { caller, idempotencyKey }: C
 }
 
 /**
- * Takes the key for the draft of this request, or gives the task that the key stands for. While another request works
- * on the key this one waits, without a database connection; should that one fail, this one takes the key over.
- * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after `keyWaitMs`; what keeps
- * new work out.
+ * Claims the key for the draft of this request, or returns the task that the key names. While another request works on
+ * the key, this one waits without a database connection; if that request fails, this one takes the key over.
+ * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after `keyWaitMs`; any error of
+ * `assertAcceptsNew`.
  */
 export async function claimKey(
   deps: CreateDeps,
@@ -83,7 +83,7 @@ export async function claimKey(
     if (taken.outcome === 'taken') {
       crashPoint('tasks.create.key-claimed');
       await assertNotDeleted(deps, claim);
-      // A known key was not asked for this before the body, and during a wait it may have changed.
+      // For a known key this was not checked before the body, and during a wait it may have changed.
       if (opened.key !== 'new' || round > 1) await assertAcceptsNew(deps, caller);
       return { outcome: 'claimed', claim };
     }
@@ -96,8 +96,8 @@ export async function claimKey(
 }
 
 /**
- * The task that a key names, as it is now, for a request that means the same.
- * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE when its time has just run out.
+ * The current task of a key, for a request with the same meaning.
+ * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE when it has just expired.
  */
 export async function replayTask(deps: CreateDeps, opened: DoneKey, meaning: string): Promise<VisibleTask> {
   assertSameMeaning(deps, opened, meaning);
@@ -107,7 +107,7 @@ export async function replayTask(deps: CreateDeps, opened: DoneKey, meaning: str
   throw fail.sysUnavailable('first_request_undone');
 }
 
-/** The task that a key named was deleted by its owner: a repeat of its request begins nothing new. */
+/** Refuses a repeat of a request whose task was deleted by its owner. */
 async function assertNotDeleted({ db }: CreateDeps, id: { subject: string; key: string }): Promise<void> {
   if (await isDeletedKey(db, id)) throw deletedTask();
 }
@@ -118,30 +118,33 @@ function assertSameMeaning({ box }: CreateDeps, { fingerprint }: { fingerprint: 
   if (!box.matches(fingerprint, meaning, LABEL)) throw fail.keyReused();
 }
 
-/** The task of a finished key; a task past its time makes room for a new one. */
+/** The task of a finished key; an expired task frees its key for a new one. */
 async function namedTask({ db }: CreateDeps, { task_id: taskId }: KeyRow): Promise<VisibleTask | undefined> {
   const task = await findVisibleTask(db, { taskId });
   if (!task) await inTransaction(db, (tx) => freeExpiredKey(tx, taskId));
   return task;
 }
 
-/** Whether this request has the key now, or another one has it that is alive or has ended. */
+/** Whether this request holds the key now, or another live or finished request does. */
 type Taken = { outcome: 'taken' } | { outcome: 'held'; holder: KeyRow };
 
-/** Takes the key when it is free or its holder died. */
+/** Claims the key if it is free or its holder died. */
 async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<Taken> {
   for (;;) {
     if (await insertKey(deps.db, claim, terms)) return { outcome: 'taken' };
-    // Read without a lock, because many requests may wait for one key.
+    // Read without a lock, because many requests may wait for the same key.
     const holder = await findKey(deps.db, claim);
     if (holder && !holder.is_dead) return { outcome: 'held', holder };
     const taken = holder && (await takeOver(deps, claim, terms));
     if (taken) return taken;
-    // It was freed between two statements.
+    // The key was freed between two statements.
   }
 }
 
-/** Gives up the draft of a dead holder in the same step, so that the holder cannot go on should it wake up. */
+/**
+ * Moves the draft of a dead holder to `undoing` in the same transaction, so that the holder cannot continue if it wakes
+ * up.
+ */
 async function takeOver({ db }: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<Taken | undefined> {
   return inTransaction(db, async (tx) => {
     const holder = await findKey(tx, claim, 'for update');

@@ -20,21 +20,21 @@ export interface StreamProbeRequest {
   sceneCode: string | undefined;
 }
 
-/** What a probe answers, and the processor time that the backend spent on it. */
+/** The answer to a probe, and the processor time that the backend spent on it. */
 export interface StreamProbed {
   view: StreamProbeView;
   processorMs: number;
 }
 
-/** Time in which the backend ends the processes of a probe. */
+/** Time that the backend needs to end the processes of a probe. */
 const ENDING_MS = 1_500;
 const LEAST_READ_MS = 500;
 const MOST_READ_MS = 10_000;
 
 /**
- * Reads a stream for a moment, without a task or a unit. Until the peer has made the handshake of the stream its
- * failures are those of a create; what only the network shows afterwards is held back in the same way.
- * @throws AppError as a create does, but for quota.
+ * Reads a stream briefly, without a task or a unit. Until the handshake with the peer has succeeded, it fails like a
+ * create request; later network failures are answered with the same delay.
+ * @throws AppError like a create request, except errors of quota.
  */
 export async function createStreamProbe(
   deps: StreamProbeDeps,
@@ -49,7 +49,7 @@ export async function createStreamProbe(
       const address = await reachStream(deps, { url }, time);
       if (!readsStreams(capacity)) return { view: viewOf(undefined, 'not_supported', capacity), processorMs: 0 };
       const readMs = Math.floor(time.leftMs() - ENDING_MS);
-      // A peer that took long for its handshake must not learn by the time of the answer what it named next.
+      // After a slow handshake, the time of the answer must not reveal the next failure to the peer.
       if (readMs < LEAST_READ_MS) {
         await time.holdBack();
         return { view: viewOf(undefined, 'no_frame', capacity), processorMs: 0 };

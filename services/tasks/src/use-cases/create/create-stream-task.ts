@@ -15,15 +15,15 @@ import type { Submission } from './submit-task.ts';
 
 type StreamDeps = CreateDeps & Pick<Deps, 'probe' | 'probeLimits'>;
 
-/** What the body of a create request says. */
+/** Body of a create request. */
 export interface NewStream {
   sceneCode: string;
   url: StreamUrl;
 }
 
 /**
- * Creates a task for a live stream, or gives the one that the key already stands for.
- * @param opened what `openCreate` gave before the body was read.
+ * Creates a task for a live stream, or returns the task that the key already names.
+ * @param opened result of `openCreate`, called before the body is read.
  */
 export async function createStreamTask(
   deps: StreamDeps,

@@ -15,13 +15,13 @@ import type { CreateDeps } from '../deps.ts';
 import { commitSubmission, requireScene, slotFor } from './submit-task.ts';
 import type { Submission } from './submit-task.ts';
 
-/** A draft that waits for its file, or a known task with whose file this one is compared. */
+/** A draft that waits for its file, or a known task whose file is compared with this one. */
 export type OpenUpload = NewUpload | { opened: DoneKey; objectKey: undefined };
 
 interface NewUpload {
   opened: OpenKey;
   draft: Task;
-  /** Where the file is to be stored. */
+  /** Object key for the file. */
   objectKey: string;
   time: AnswerTime;
 }
@@ -32,16 +32,16 @@ interface ReceivedUpload {
 }
 
 /**
- * Before the body of an upload is read: asks for capacity and stores a draft, unless the key already names a task.
+ * Before the body of an upload is read: waits for capacity and stores a draft, unless the key already names a task.
  * `createUploadTask` has to follow at once.
- * @throws AppError what `openCreate` throws; OP-SYS-UNAVAILABLE without capacity.
+ * @throws AppError any error of `openCreate`; OP-SYS-UNAVAILABLE without capacity.
  */
 export async function openUpload(deps: CreateDeps, request: CreateRequest): Promise<OpenUpload> {
   const opened = await openCreate(deps, request);
   if (opened.key === 'done') return { opened, objectKey: undefined };
   const taskId = uuidv7();
   const time = createAnswerTime(deps.settings.submitTimeoutMs);
-  // Another request with this key may turn out to have created the task: such a replay needs no capacity.
+  // Another request with this key may have created the task: such a replay needs no capacity.
   if (opened.key === 'new') await deps.slots.awaitRoom(slotFor({ taskId, kind: 'upload' }, request.caller), time);
   const objectKey = videoKeyOf(await deps.ownPrefix(), taskId);
   const draft = await beginDraft(deps, request, { taskId, kind: 'upload', objectKey });
@@ -50,8 +50,8 @@ export async function openUpload(deps: CreateDeps, request: CreateRequest): Prom
 }
 
 /**
- * Creates a task for an uploaded video, or gives the one that the key already stands for.
- * @param receiving the body, which is being read and its file stored as `upload.objectKey`.
+ * Creates a task for an uploaded video, or returns the task that the key already names.
+ * @param receiving the body, which is being read while its file is stored as `upload.objectKey`.
  */
 export async function createUploadTask(
   deps: CreateDeps,
@@ -82,7 +82,7 @@ async function prepareUpload(
   return commitSubmission(deps, { draft, claim, caller: request.caller, scene, source, time });
 }
 
-/** What two uploads have in common that are the same request. */
+/** Fields that identify an upload request. */
 function meaningOf(
   query: CreateVideoQuery,
   { sceneCode, sha256 }: ReceivedUpload,

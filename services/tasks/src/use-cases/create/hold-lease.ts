@@ -3,8 +3,8 @@ import { renewCreate } from '../../db/idempotency-keys.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Renews the leases of a create request until they are released. Losing them needs no signal: every write of the
- * create is fenced by the attempt number.
+ * Renews the leases of a create request until they are released. Losing them needs no signal: the attempt number fences
+ * every write of the request.
  */
 export function holdLease(
   { db, settings, logger }: Pick<Deps, 'db' | 'settings' | 'logger'>,

@@ -1,18 +1,15 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '@vision/contracts/errors';
 
-/**
- * Keeps one subject from looking around in networks with our probes. Counts in this process: the limits hold per
- * replica.
- */
+/** Prevents a subject from scanning networks with our probes. Counts in this process: the limits hold per replica. */
 export interface ProbeLimits {
-  /** @throws AppError OP-QUOTA-RATE-LIMITED `probe_rate`, without beginning the work. */
+  /** @throws AppError OP-QUOTA-RATE-LIMITED `probe_rate`, before the work begins. */
   run: <T>(subject: string, work: () => Promise<T>) => Promise<T>;
 }
 
 const MINUTE_S = 60;
 
-/** At most `atOnce` probes of a subject at the same time and `perMinute` in a minute. */
+/** Allows a subject at most `atOnce` concurrent probes and `perMinute` probes in a minute. */
 export function createProbeLimits({ atOnce, perMinute }: { atOnce: number; perMinute: number }): ProbeLimits {
   const running = new Map<string, number>();
   const begun = new RateLimiterMemory({ points: perMinute, duration: MINUTE_S });

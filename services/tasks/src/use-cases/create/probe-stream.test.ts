@@ -6,7 +6,7 @@ import { probeStream } from './probe-stream.ts';
 const recorded = recordSpans();
 afterAll(() => recorded.stop());
 
-test('a trace tells the time for which the answer about an unreachable stream is held back', async () => {
+test('a trace shows the delay of the answer for an unreachable stream', async () => {
   const deps = {
     probe: async () => ({ outcome: 'unreachable', fault: 'connect_failed' }),
     probeLimits: { run: (_subject: string, work: () => Promise<unknown>) => work() },

@@ -6,21 +6,21 @@ import type { Deps } from '../deps.ts';
 
 type ProbeDeps = Pick<Deps, 'probe' | 'probeLimits' | 'signals' | 'settings'>;
 
-/** Failures are answered in the last fifth of the time for a probe. */
+/** Failures are answered in the last fifth of the time of a probe. */
 const EARLIEST_ANSWER = 0.8;
 
 /** The time of one probe. */
 export interface ProbeTime {
-  /** Aborts when a failure is to be answered. */
+  /** Aborts when failures are due to be answered. */
   signal: AbortSignal;
-  /** Milliseconds until then. */
+  /** Milliseconds until failures are answered. */
   leftMs: () => number;
-  /** Resolves then. */
+  /** Resolves when failures are due to be answered. */
   holdBack: () => Promise<void>;
 }
 
 /**
- * Looks whether a stream is there and gives the address that was talked to.
+ * Probes a stream and returns the address of the connection.
  * @throws AppError OP-TASK-REQUEST-INVALID `stream_unreachable`, OP-QUOTA-RATE-LIMITED `probe_rate`.
  */
 export async function probeStream(deps: ProbeDeps, { taskId, subject }: Task, url: StreamUrl): Promise<string> {
@@ -28,9 +28,9 @@ export async function probeStream(deps: ProbeDeps, { taskId, subject }: Task, ur
 }
 
 /**
- * Runs a probe. The moment at which its failures are answered is drawn before anything is tried, so no caller learns
- * what stands behind our address or name servers. Until then it counts among the probes of the subject, or the next one
- * would tell when it ended.
+ * Runs a probe. The time at which failures are answered is drawn before the probe, so it discloses nothing about our
+ * network or name servers. Until then the probe counts towards the limits of the subject; otherwise the next probe
+ * would reveal when it ended.
  * @throws AppError OP-QUOTA-RATE-LIMITED `probe_rate`; any error of `work`
  */
 export async function inProbe<T>(
@@ -56,7 +56,7 @@ export async function inProbe<T>(
   });
 }
 
-/** Makes the handshake of a probe. Every failure has the same words, and is held back. @throws as `probeStream` */
+/** Makes the handshake of a probe. Every failure has the same text and is delayed. @throws like `probeStream` */
 export async function reachStream(
   { probe, signals }: Pick<Deps, 'probe' | 'signals'>,
   { url, taskId }: { url: StreamUrl; taskId?: string },
@@ -73,7 +73,7 @@ export async function reachStream(
   throw streamUnreachable();
 }
 
-/** Which of its checks a stream did not pass is for the log: the answer must not help to look around in networks. */
+/** The failed check is only logged: the answer must not help to scan networks. */
 export const streamUnreachable = () =>
   fail.requestInvalid('stream_unreachable', 'The stream could not be reached or did not answer as a stream.', {
     field: 'stream_url',

@@ -13,13 +13,13 @@ import { finishRollback } from './roll-back-create.ts';
 
 type RecoverDeps = RollbackDeps & SweepDeps & Pick<Deps, 'loops'>;
 
-/** Create requests that are rolled back at once: one that waits for the object store holds up no other. */
+/** Concurrent rollbacks: a request that waits for the object store delays no other. */
 const AT_ONCE = 20;
 const LEASE_MS = 15_000;
 
 /**
- * Rolls back creates whose process died before `submitting` was stored. In a restored database their videos stay: a
- * draft of the copy may have become a task since. @returns how many things it did.
+ * Rolls back create requests whose process died before `submitting` was stored. A restored database keeps their videos:
+ * a draft of the copy may have become a task since. @returns the number of rollbacks and removed videos.
  */
 export async function recoverCreates(deps: RecoverDeps): Promise<number> {
   const loop = deps.loops.of('recovery');

@@ -3,14 +3,14 @@ import type { AppError } from '@vision/contracts/errors';
 import { holdsUndecidedUnits } from '../../db/dead-drafts.ts';
 import type { Deps } from '../deps.ts';
 
-/** A create request that died is rolled back, and its unit refunded, within about this time. */
+/** A dead create request is rolled back, and its unit refunded, within about this time. */
 const UNDECIDED_RETRY_S = 10;
 
 type DayState = Parameters<typeof fail.dailyExhausted>[0];
 
 /**
- * The refusal of a create request whose day does not cover it. While other create requests of the subject hold units
- * that may be refunded, it asks for a retry soon and not on the next day. `except` is the draft of this request.
+ * The refusal of a create request that exceeds the daily quota. If other create requests of the subject hold units that
+ * may be refunded, the client should retry soon instead of on the next day. `except` is the draft of this request.
  */
 export async function dayExhausted(
   { db }: Pick<Deps, 'db'>,

@@ -4,13 +4,13 @@ import type { RefundedVideo } from '../../db/refunded.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps, RollbackDeps } from '../deps.ts';
 
-/** The caller does not wait longer than this for the store. */
+/** Maximum wait of the caller for the store. */
 const REMOVAL_WAIT_MS = 2_000;
 
 /**
- * Gives back at once what a refunded task held, so that the unit is free before the caller's next request. Should
- * that fail, the event gives the unit back and the recovery removes the video. To the ledger it is a request that was
- * accepted and charges nothing: a settlement, not a refund, so that the task keeps its key.
+ * Releases the unit and the video of a refunded task at once, so that the unit is free before the next request of the
+ * caller. On failure, the event refunds the unit and the recovery removes the video. The ledger records an accepted
+ * request without a charge: a settlement, not a refund, so that the task keeps its key.
  */
 export async function releaseRefunded(
   deps: RollbackDeps,
@@ -27,7 +27,7 @@ export async function releaseRefunded(
   await settling;
 }
 
-/** Removes the videos of refunded tasks whose process died in between. @returns how many. */
+/** Removes the videos of refunded tasks whose process died in between. @returns their number. */
 export async function releaseVideos(deps: Pick<Deps, 'db' | 'loops' | 'store'>): Promise<number> {
   const loop = deps.loops.of('recovery');
   let released = 0;

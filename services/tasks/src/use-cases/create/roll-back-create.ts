@@ -10,32 +10,32 @@ import type { Task } from '../../domain/task.ts';
 import type { Deps, RollbackDeps, SubmitDeps } from '../deps.ts';
 
 /*
- * How a create is rolled back, by where it ended:
+ * Rollback of a create request, by how the request ended:
  *
- * | it ended                                        | rolled back by                                | its key |
- * | ----------------------------------------------- | --------------------------------------------- | ------- |
- * | refused before `submitting` was stored          | rollBackCreate                                | free    |
- * | the process died before `submitting` was stored | recoverCreates                                | free    |
- * | the backend surely did not get it               | rollBackSubmission, which tells the others    | free    |
- * | the process died while it was being rolled back | recoverCreates                                | free    |
- * | the subject needs the units that dead ones hold | refundDeadCreates, then recoverCreates        |         |
- * | the backend refused it: the task is `refunded`  | releaseRefunded                               | taken   |
- * | the process died after `submitting` was stored  | not rolled back: the reconciler asks about it | taken   |
+ * | the request ended                                | rolled back by                               | its key |
+ * | ------------------------------------------------ | -------------------------------------------- | ------- |
+ * | refused before `submitting` was stored           | rollBackCreate                               | free    |
+ * | the process died before `submitting` was stored  | recoverCreates                               | free    |
+ * | the backend surely did not get the job           | rollBackSubmission, which publishes it       | free    |
+ * | the process died during the rollback             | recoverCreates                               | free    |
+ * | the subject needs the units of its dead requests | refundDeadCreates, then recoverCreates       |         |
+ * | the backend refused it: the task is `refunded`   | releaseRefunded                              | taken   |
+ * | the process died after `submitting` was stored   | not rolled back: the reconciler resolves it  | taken   |
  *
- * The first write is always the row: in `undoing` it never becomes a task again. It is removed last, so that whatever
- * dies in between leaves a row that the recovery finds. What stands between may be repeated.
+ * The row is written first: in `undoing` it never becomes a task again. It is removed last, so that a crash in between
+ * leaves a row that the recovery finds. The steps in between may be repeated.
  */
 
-/** The caller does not wait longer than this for the database; what is repeated continues in the background. */
+/** Maximum wait of the caller for the database; repetitions continue in the background. */
 const WAIT_MS = 4_000;
-/** As long as this a refusal waits until the unit is given back; the recovery finishes what takes longer. */
+/** Maximum wait of a refusal for the refund; the recovery completes a longer one. */
 const ROLLBACK_WAIT_MS = 2_000;
-/** Dead creates of a subject that are rolled back while a caller waits; the recovery comes to the others. */
+/** Dead create requests of a subject that are refunded while a caller waits; the recovery handles the others. */
 const DEAD_AT_ONCE = 20;
 
 /**
- * Rolls back a create that was refused and frees its key at once. What it holds is released here when that is possible,
- * else by the recovery. Does nothing when another process took the draft over.
+ * Rolls back a refused create request and frees its key at once. Its unit and its object are released here if possible,
+ * otherwise by the recovery. Does nothing when another process took the draft over.
  */
 export async function rollBackCreate(deps: SubmitDeps, draft: Task): Promise<void> {
   const rollback = throughOutage(() => rollBackRefused(deps, draft)).catch((error: unknown) => {
@@ -50,9 +50,9 @@ export async function rollBackCreate(deps: SubmitDeps, draft: Task): Promise<voi
 
 async function rollBackRefused(deps: SubmitDeps, draft: Task): Promise<void> {
   const task = await inTransaction(deps.db, async (tx) => {
-    // The draft may have been admitted since; a transaction of this process that is still under way is waited for.
+    // The draft may have been admitted since; the row lock waits for a transaction of this process in progress.
     const stored = await findVideoTask(tx, draft.taskId, 'for update');
-    // A higher attempt means that another process took it over.
+    // A higher attempt means that another process took the draft over.
     if (stored?.attempt !== draft.attempt) throw new TaskMovedError(`${draft.taskId} was taken over`);
     if (stored.status === 'submitting') return stored;
     const undoing = await moveTask(tx, stored, { move: 'give_up', recoverAfterMs: 0 });
@@ -66,9 +66,9 @@ async function rollBackRefused(deps: SubmitDeps, draft: Task): Promise<void> {
 }
 
 /**
- * Rolls back a create that the backend surely did not get: there is no task and the key is free. A last snapshot in
- * `refunded` is published, which returns the unit even if this process dies.
- * @throws TaskMovedError when it is not `submitting` any more.
+ * Rolls back a create request that the backend surely did not get: there is no task and the key is free. Publishes a
+ * last snapshot in `refunded`, which refunds the unit even if this process dies.
+ * @throws TaskMovedError when the task is no longer `submitting`.
  */
 export async function rollBackSubmission(deps: SubmitDeps, task: Task): Promise<void> {
   const change = { move: 'take_back' as const, recoverAfterMs: deps.settings.leaseMs };
@@ -94,7 +94,7 @@ async function rollBackBriefly(deps: RollbackDeps, undoing: Task): Promise<void>
   await atMost(ROLLBACK_WAIT_MS, rollback);
 }
 
-/** Releases what a draft in `undoing` holds and removes it. May be repeated from any point. */
+/** Releases the unit and the object of a draft in `undoing` and removes it. May be repeated from any point. */
 export async function finishRollback({ db, quota, store }: RollbackDeps, draft: Task): Promise<void> {
   if (draft.admittedAt !== null) await quota.refund(draft.reservationId, draft.subject);
   crashPoint('tasks.rollback.refunded');
@@ -107,12 +107,12 @@ export async function finishRollback({ db, quota, store }: RollbackDeps, draft: 
 }
 
 /**
- * Refunds the units of creates of a subject that are being rolled back or whose process died; the recovery does the
- * rest. @returns how many creates there were.
+ * Refunds the units of create requests of a subject that are being rolled back or whose process died; the recovery does
+ * the rest. @returns the number of refunds.
  * @throws AppError OP-SYS-UNAVAILABLE when quota does not answer.
  */
 export async function refundDeadCreates({ db, quota }: Pick<Deps, 'db' | 'quota'>, subject: string): Promise<number> {
-  // Claimed for no time, so that the recovery may go on with them at once.
+  // Claimed without a lease, so that the recovery may continue with them at once.
   const dead = await claimDeadDrafts(db, { subject, limit: DEAD_AT_ONCE, leaseMs: 0 });
   for (const draft of dead) if (draft.status !== 'undoing') await giveUp(db, draft);
   const undoing = await listUndoing(db, subject, DEAD_AT_ONCE);

@@ -27,21 +27,21 @@ export interface CheckedDraft {
   caller: Caller;
   scene: SceneEntry;
   source: JobSource;
-  /** For the question about a slot, and the submission. */
+  /** For the capacity query and the submission. */
   time: AnswerTime;
 }
 
-/** A task that is committed as `submitting` and was not sent yet, with what the backend is to look at. */
+/** A task that is committed as `submitting` and not sent yet, with the source that the backend will analyse. */
 export interface Submission {
   outcome: 'submitting';
   task: TaskIn<'submitting' | 'resolving'>;
   source: JobSource;
-  /** Optional parts of its contract that the backend has. */
+  /** Optional features of the contract that the backend reports. */
   features: readonly string[];
   time: AnswerTime;
 }
 
-/** A task after its submission, and the processor time that the backend spent on looking at its source. */
+/** A task after its submission, and the processor time that the backend spent on inspecting its source. */
 interface SubmittedTask {
   task: PublicTask;
   processorMs: number;
@@ -55,9 +55,9 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 }
 
 /**
- * Commits a checked draft: counted among the active tasks → a slot at the backend → one unit reserved →
- * `submitting`. A failure leaves a draft for the caller to give up; after the commit no other code can tell
- * whether the backend was asked, so the task stands.
+ * Commits a checked draft: counted among the active tasks → a slot at the backend → one unit reserved → `submitting`.
+ * After a failure the caller rolls the draft back; after the commit no other code can determine whether the backend was
+ * called, so the task stays.
  */
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
   const admitted = await fenced(admit(deps, checked));
@@ -72,7 +72,7 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
 
 /**
  * Submits a committed task to the backend and stores the outcome.
- * @throws AppError when it was not created.
+ * @throws AppError when no job was created.
  */
 export async function submitTask(deps: SubmitDeps, submission: Submission): Promise<SubmittedTask> {
   const { task, time } = submission;
@@ -83,12 +83,12 @@ export async function submitTask(deps: SubmitDeps, submission: Submission): Prom
   return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
 }
 
-/** Optional fields of a job, in the order in which releases came to know them, the newest first. */
+/** Optional fields of a job, the latest first. */
 const refusable = ['give_up_after_s', 'snapshots'] as const;
 
 /**
- * The replica that named its features need not be the one that takes the job: one of an earlier release refuses a job
- * with a field that it does not know before it has stored anything. Then the job is sent without the field.
+ * The replica that reported the features may not be the replica that gets the job: one of an earlier release refuses a
+ * job with an unknown field before it stores any of it. Then the job is sent without the field.
  */
 async function submitWithout(
   deps: SubmitDeps,
@@ -101,7 +101,7 @@ async function submitWithout(
   return submitWithout(deps, { ...job, [field]: undefined }, time, others);
 }
 
-/** The contract of a backend is strict, so it is sent only what it has named. */
+/** The contract of a backend is strict, so only fields of reported features are sent. */
 function jobOf({ task, source, features }: Submission): NewJob {
   const hasSnapshots = task.snapshots === 'tracks' && features.includes('snapshots');
   const giveUpAfterS = features.includes(giveUpFeature) ? task.giveUpAfterS : null;
@@ -121,7 +121,7 @@ async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft)
     sceneCode: scene.scene_code,
     lowerBound: scene.lower_bound,
     defaultMinScore: scene.default_min_score,
-    // The operator may forbid images of a scene.
+    // The operator may disable images of a scene.
     snapshots: scene.snapshots ?? draft.snapshots,
   };
   return inTransaction(db, async (tx) => {
@@ -152,7 +152,7 @@ async function commitSubmitting(
   { claim }: CheckedDraft,
   task: Task,
 ): Promise<TaskIn<'submitting' | 'resolving'>> {
-  // An answer that has not come by then will not come: the process died, or the answer was lost.
+  // A later answer will not come: the process died, or the answer was lost.
   const askAfterMs = settings.submitTimeoutMs + settings.leaseMs / 2;
   const submitting = await inTransaction(db, async (tx) => {
     const moved = await moveTask(tx, task, { move: 'submit', askAfterMs });
@@ -164,9 +164,9 @@ async function commitSubmitting(
 }
 
 /**
- * Whether a commit whose answer was lost took place, the row tells; its lock is waited for, because the commit may be
- * under way still. Only this request sends the submission, so it goes on where it was, also when the reconciler
- * has asked for the job meanwhile and knows nothing of it.
+ * The row shows whether a commit with a lost answer took place; the row lock waits for a commit in progress. Only this
+ * request sends the submission, so it continues, even if the reconciler has queried the job meanwhile and marked it as
+ * unknown.
  * @throws the failure of the commit when it did not take place.
  */
 async function readBack(
@@ -183,8 +183,8 @@ async function readBack(
 const isUnsent = (task: Task): task is TaskIn<'submitting' | 'resolving'> => isUnconfirmed(task.status);
 
 /**
- * A process that was held up for longer than its lease may find its draft taken over; the client has to
- * repeat the request.
+ * A process that was delayed for longer than its lease may find its draft taken over; the client has to repeat the
+ * request.
  */
 async function fenced<T>(work: Promise<T>): Promise<T> {
   try {
@@ -194,7 +194,7 @@ async function fenced<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Who may have more tasks at once has a larger share. */
+/** A subject with a higher limit of active tasks has a larger share. */
 export const slotFor = ({ taskId, kind }: Pick<Task, 'taskId' | 'kind'>, caller: Caller): SlotClaim => ({
   taskId,
   subject: caller.subject,

@@ -10,11 +10,11 @@ import type { BackendState } from './backend-state.ts';
 import type { ReconcileDeps } from '../deps.ts';
 import { moveNow } from './move-now.ts';
 
-/** A stop that is not confirmed is repeated after 1 s, 2 s, 4 s … 30 s. */
+/** An unconfirmed stop is repeated after 1 s, 2 s, 4 s … 30 s. */
 const STOP_REPEAT = { minMs: 1_000, maxMs: 30_000, jitter: 'none' } as const;
 const STOP_ALARM_AFTER = 10;
 
-/** Applies what the backend says about the job of a task: moves it, drives a stop on, or waits. */
+/** Applies the reported state of a job to its task: moves it, continues a stop, or waits. */
 export async function advanceFound(
   deps: ReconcileDeps,
   { task, job, state }: { task: Task; job: Job; state: BackendState },

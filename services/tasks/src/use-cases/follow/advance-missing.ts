@@ -11,9 +11,9 @@ import { moveNow } from './move-now.ts';
 const vanish: Change = { move: 'vanish', reason: 'job_vanished' };
 
 /**
- * The backend does not have the job. A submission whose process died becomes `resolving`; a job that was seen and
- * stays away fails its task, unless many went at once or the backend is not well. `resolving` waits for evidence or
- * for an operator.
+ * Handles a task whose job the backend does not have. A submission whose process died becomes `resolving`; a job that
+ * was seen and stays missing fails its task, unless many jobs are missing at once or the backend is unhealthy.
+ * `resolving` waits for evidence or for an operator.
  */
 export async function advanceMissing(
   deps: ReconcileDeps,
@@ -21,7 +21,7 @@ export async function advanceMissing(
 ): Promise<void> {
   if (task.status === 'submitting') return loseTrack(deps, task);
   if (!isConfirmed(task.status)) return;
-  // A backend may forget a job after its end; what it said last and the stored end mark are enough.
+  // A backend may forget a job after its end; its last report and the stored end-of-stream marker suffice.
   if (task.job.endedAt !== null && areResultsComplete(task.job)) {
     return moveInTrace(deps, task, endOf(task.job.status) ?? vanish);
   }
@@ -36,7 +36,7 @@ export async function advanceMissing(
   await moveInTrace(deps, noted, vanish);
 }
 
-/** Whether the backend got the submission can no longer be determined. */
+/** Records that the outcome of the submission can no longer be determined. */
 export async function loseTrack(deps: ReconcileDeps, task: Task): Promise<void> {
   await moveInTrace(deps, task, { move: 'lose_track', reason: 'submission_interrupted' });
 }

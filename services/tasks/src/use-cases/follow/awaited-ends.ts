@@ -1,21 +1,21 @@
 import type { Verdict } from '../../domain/job-progress.ts';
 import type { Task } from '../../domain/task.ts';
 
-/** A task whose job has ended, and what has to be readable before the task may end too. */
+/** A task whose job has ended, and the frames that must be readable before the task may end. */
 export interface AwaitedEnd {
   task: Task;
   verdict: Extract<Verdict, { do: 'await_frames' }>;
 }
 
-/** Where the reconciler leaves such tasks, so that no call to results holds up its rounds. */
+/** Queue of such tasks, so that no call to results delays a round of the reconciler. */
 export interface AwaitedEnds {
-  /** What is known of the task replaces what was known before. */
+  /** Adds a task; replaces an earlier entry of it. */
   add: (end: AwaitedEnd) => void;
-  /** Takes out those that wait longest. */
+  /** Removes and returns the tasks that have waited longest. */
   take: (limit: number) => AwaitedEnd[];
 }
 
-/** Lives in this process only: the reconciler that gets a task next adds it again. */
+/** In memory of this process only: the reconciler that next claims a task adds it again. */
 export function createAwaitedEnds(): AwaitedEnds {
   const ends = new Map<string, AwaitedEnd>();
   return {

@@ -4,18 +4,18 @@ import type { DueTasks } from '../../db/jobs.ts';
 import { isMassVanishing } from '../../domain/job-progress.ts';
 import type { ReconcileDeps } from '../deps.ts';
 
-/** What the backend has of the tasks it was asked about, and when that was. */
+/** Jobs of the queried tasks, and the time of the query. */
 export interface BackendState {
   jobs: ReadonlyMap<string, Job>;
-  /** So many jobs are missing over all replicas that it says more about the backend than about them. */
+  /** Whether so many jobs are missing over all replicas that the backend must be at fault. */
   isMassMissing: boolean;
-  /** The plain database clock, which what was noted about jobs goes by. */
+  /** The plain database clock, used for job facts. */
   now: Date;
-  /** The instant that dates and expiry go by. */
+  /** The clock of dates and expiry. */
   today: Date;
 }
 
-/** Completes the backend's answer with what else decides about a task whose job is found or missing. */
+/** Completes the answer of the backend with the other facts that decide about found or missing jobs. */
 export async function describeBackend(
   { db }: ReconcileDeps,
   { tasks, clocks }: DueTasks,

@@ -8,8 +8,8 @@ import type { DeletedTask, ImageTask, Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * What is known of a task here, drafts included: its row, its moves, its events, and its job as the backend tells it
- * now; undefined for an id that names nothing.
+ * All data about a task, drafts included: its row, its moves, its events, and the current state of its job at the
+ * backend; undefined for an unknown id.
  */
 export async function describeTask(
   { db, inference }: Pick<Deps, 'db' | 'inference'>,
@@ -72,7 +72,7 @@ function deletion(deleted: DeletedTask | undefined): Happening[] {
   return [stored, { at: confirmedAt.toISOString(), what: 'nothing was left of its results', details: {} }];
 }
 
-/** The instants that stand in the row itself. */
+/** The timestamps of the row. */
 function marksOf({ createdAt, stopRequestedAt, stopSentAt, job }: Task): Happening[] {
   const marks: [Date | null, string][] = [
     [createdAt, 'the create arrived'],

@@ -8,14 +8,14 @@ import { moveNow } from './move-now.ts';
 
 type EndDeps = MoveDeps & Pick<Deps, 'awaitedEnds' | 'results' | 'loops'>;
 
-/** Ids of one question to results; its contract takes no more. */
+/** Maximum number of ids in one request of the contract with results. */
 const BATCH = 100;
 const CONCURRENCY = 8;
 
 /**
- * A task whose end mark is late still ends when what it published can be read: asks results about many tasks in
- * one call and ends those. Runs beside the reconciler, which comes back with tasks that are not readable yet.
- * @returns how many tasks were asked about. @throws AppError when results does not answer.
+ * Ends tasks whose end-of-stream marker is late, once their published frames are readable: queries results for many
+ * tasks in one call. Runs beside the reconciler, which adds tasks that are not readable yet again.
+ * @returns the number of queried tasks. @throws AppError when results does not answer.
  */
 export async function endWhenReadable(deps: EndDeps): Promise<number> {
   const ends = deps.awaitedEnds.take(BATCH);
@@ -32,7 +32,7 @@ export async function endWhenReadable(deps: EndDeps): Promise<number> {
 
 async function end(deps: EndDeps, { task, verdict }: AwaitedEnd): Promise<void> {
   await deps.loops.of('readability').attempt(task.taskId, () =>
-    // When it has moved, its end mark came meanwhile, or another replica was first.
+    // If the task has moved, its end-of-stream marker arrived meanwhile, or another replica was first.
     withStoredTrace(task.trace, () => moveNow(deps, task, verdict.change)).catch(passOverMoved),
   );
 }

@@ -1,5 +1,5 @@
 import { withTask } from '../../db/audit.ts';
 import type { Deps } from '../deps.ts';
 
-/** Which of these ids are tasks. */
+/** Those of the given ids that are tasks. */
 export const findKnownTasks = ({ db }: Pick<Deps, 'db'>, taskIds: string[]): Promise<string[]> => withTask(db, taskIds);

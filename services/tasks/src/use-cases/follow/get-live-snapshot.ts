@@ -29,7 +29,7 @@ export async function getLiveSnapshot(
   return { jpeg: jpegOf(answer), frameTimeMs: answer.frame_time_ms };
 }
 
-/** The start of a JPEG. Its reader is a browser, so nothing else is passed on under this type. */
+/** The start of a JPEG. A browser reads it, so no other content is returned with this type. */
 const JPEG = Buffer.from('ffd8ff', 'hex');
 
 function jpegOf({ data }: JobSnapshot): Buffer {
@@ -48,7 +48,7 @@ const sentences = {
 const noSnapshot = (reason: keyof typeof sentences) => fail.notFound(sentences[reason], reason);
 const notAStream = () => fail.requestInvalid('not_a_stream', 'The task is not of a live stream.');
 
-/** One of each refusal, for the documents. */
+/** An example of each refusal, for the OpenAPI document. */
 export const snapshotRefusals = () => [
   notAStream(),
   ...(Object.keys(sentences) as (keyof typeof sentences)[]).map(noSnapshot),

@@ -5,8 +5,8 @@ import type { VisibleTask } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * A task of this subject, image calls included. An image call that was not heard of yet is asked for at the images
- * service; ids of others and ids that never were take the very same way.
+ * A task of this subject, image calls included. For an unknown id the images service is queried, because its event may
+ * not have arrived; ids of other subjects and ids that never existed take the same path.
  * @throws AppError not_found.
  */
 export async function getTask(
@@ -15,7 +15,7 @@ export async function getTask(
 ): Promise<VisibleTask> {
   const task = await findVisibleTask(db, { taskId, subject });
   if (task) return task;
-  // Images may not have heard yet that the call is deleted.
+  // The images service may not know yet that the call is deleted.
   const call = (await findDeleted(db, { taskId, subject })) ? undefined : await images?.find(subject, taskId);
   if (!call) throw fail.notFound('There is no such task.', 'task_not_found');
   return call;

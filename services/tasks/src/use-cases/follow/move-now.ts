@@ -5,8 +5,8 @@ import type { Task, TaskIn } from '../../domain/task.ts';
 import type { MoveDeps } from '../deps.ts';
 
 /**
- * Moves a task in a transaction of its own, reports the move, and wakes what has to hear of it.
- * @throws TaskMovedError when the task is not what the caller believes; nothing was changed.
+ * Moves a task in a transaction of its own, reports the move, and wakes the relay and the reconciler.
+ * @throws TaskMovedError when the task has changed since it was read; no row was changed.
  */
 export async function moveNow<C extends Change>(
   { db, signals, wakeRelay, wakeReconciler }: MoveDeps,

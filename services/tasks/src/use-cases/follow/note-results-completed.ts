@@ -3,7 +3,7 @@ import type { EffectTransaction } from '@vision/kafka/progress';
 import { noteResultsCompleted as note } from '../../db/tasks.ts';
 import type { Deps } from '../deps.ts';
 
-/** Every frame of this attempt can be read: the task may end with it. */
+/** Records that every frame of this attempt is readable, so that the task may end. */
 export async function noteResultsCompleted(
   { wakeReconciler }: Pick<Deps, 'wakeReconciler'>,
   { task_id: taskId, attempt }: Pick<ResultsCompleted, 'attempt' | 'task_id'>,

@@ -14,42 +14,41 @@ import { describeBackend } from './backend-state.ts';
 import type { BackendState } from './backend-state.ts';
 import type { ReconcileDeps, Settings } from '../deps.ts';
 
-/** Ids of one question to the backend; its contract takes no more. */
+/** Maximum number of ids in one request of the contract with the backend. */
 const BATCH = 100;
 /**
- * Other replicas take the tasks of a replica that dies while it asks after this time; the backend is asked about them
- * twice when an answer takes longer. A stop among them is to be confirmed within 10 s, with the wait for its frames.
+ * Time after which other replicas claim the tasks of a replica that dies during a query; a slower answer of the backend
+ * means two queries. A stop must be confirmed within 10 s, including the wait for its frames.
  */
 const CLAIM_MS = 3_000;
-/** After a verification as not created the job is looked for this often and this long. */
+/** Interval and duration of queries for the job after a verification as not created. */
 const REFUNDED_CHECK_MS = 30_000;
 const REFUNDED_WATCH_MS = 86_400_000;
-/** Pauses are drawn out by up to a tenth, so that tasks drift apart. */
+/** Pauses are extended by up to a tenth, so that tasks drift apart. */
 const SPREAD = 1.1;
-/** Tasks that are advanced at the same time. */
+/** Tasks that are advanced concurrently. */
 const CONCURRENCY = 8;
 
-/**
- * From the second failure in a row on a replica asks for nothing for this long: the look of another finds what is due
- * within 4 s.
- */
+/** Pause of a replica from its second consecutive failure on: another replica polls for due tasks within 4 s. */
 const REST_MS = 6_000;
-/** Least pause between two queries for due tasks while some are about to change. */
+/** Minimum pause between two queries for due tasks while some are about to change. */
 const LEAST_PAUSE_MS = 200;
 
 export interface Reconciler {
   /**
-   * Takes the tasks that are due; returns more than zero when there may be more of them. While the backend cannot be
-   * asked it takes long, so that other replicas take them; `signal` ends that.
+   * Handles the due tasks; returns more than zero when there may be more of them. While the backend cannot be queried
+   * it takes long, so that other replicas claim them; `signal` ends that.
    */
   runRound: (signal: AbortSignal) => Promise<number>;
-  /** Until the next round. Tasks that this process makes due start it at once; the heartbeat finds the others. */
+  /**
+   * Time until the next round. Tasks that this process makes due start it at once; regular polling finds the others.
+   */
   pauseMs: () => number;
 }
 
 /**
- * Makes the reconciler: each round takes the tasks that are due, asks the backend about all of them in one request,
- * and moves those that have to.
+ * Creates the reconciler: each round claims the due tasks, queries the backend for all of them in one request, and
+ * moves the tasks that change.
  */
 export function createReconciler(deps: ReconcileDeps): Reconciler {
   let failuresInRow = 0;
@@ -85,7 +84,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   };
 }
 
-/** Tasks whose jobs just go on, and those that each need a look of their own. */
+/** Separates tasks whose jobs just continue from tasks that must be handled one by one. */
 function sortOut(tasks: Task[], state: BackendState): { quiet: QuietTask[]; moving: Task[] } {
   const quiet: QuietTask[] = [];
   const moving: Task[] = [];
@@ -104,7 +103,7 @@ async function advance(deps: ReconcileDeps, task: Task, state: BackendState): Pr
 }
 
 /**
- * This process could not ask the backend, others may: the tasks are soon due again. A request that waits for the
+ * This process could not query the backend, others may: the tasks are soon due again. A request that waits for the
  * outcome of a submission gets "unknown".
  */
 async function leaveToOthers(deps: ReconcileDeps, tasks: Task[]): Promise<void> {
@@ -114,7 +113,7 @@ async function leaveToOthers(deps: ReconcileDeps, tasks: Task[]): Promise<void> 
   await forEach(deps, submitting, (task) => loseTrack(deps, task));
 }
 
-/** Some at the same time. One task that cannot be advanced does not hold up the others; it is due again soon. */
+/** Runs some concurrently. A task that cannot be advanced does not delay the others; it is due again soon. */
 async function forEach({ loops }: ReconcileDeps, tasks: Task[], work: (task: Task) => Promise<void>): Promise<void> {
   const gate = createGate({ concurrency: CONCURRENCY });
   const loop = loops.of('reconciler');
@@ -122,7 +121,7 @@ async function forEach({ loops }: ReconcileDeps, tasks: Task[], work: (task: Tas
   await Promise.all(tasks.map((task) => gate.run(() => advanceOne(task))));
 }
 
-/** Sets when each of the tasks is asked about next, those with the same pause in one statement. */
+/** Sets when each of the tasks is due again; tasks with the same pause share one statement. */
 async function schedule(deps: ReconcileDeps, tasks: Task[], today: Date): Promise<void> {
   const byPause = Map.groupBy(tasks, (task) => pauseAfter(deps, task, today));
   for (const [pauseMs, some] of byPause) {
@@ -132,14 +131,14 @@ async function schedule(deps: ReconcileDeps, tasks: Task[], today: Date): Promis
   }
 }
 
-/** Until a task in this state is asked about again; undefined: never. */
+/** Pause until a task in this state is due again; undefined: never. */
 function pauseAfter({ settings }: ReconcileDeps, { status, updatedAt }: Task, today: Date): number | undefined {
   if (status === 'resolving') return settings.resolvingReconcileMs;
   if (status !== 'refunded') return settings.reconcileMs;
   return today.getTime() - updatedAt.getTime() > REFUNDED_WATCH_MS ? undefined : REFUNDED_CHECK_MS;
 }
 
-/** No task is asked about later than this, and no create is left alone for longer. */
+/** Maximum time until a task is due again or the lease of a create request expires. */
 export function longestPauseMs({ quietReconcileMs, leaseMs }: Settings): number {
   return SPREAD * Math.max(quietReconcileMs, REFUNDED_CHECK_MS, leaseMs);
 }

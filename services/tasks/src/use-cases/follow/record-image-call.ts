@@ -3,7 +3,7 @@ import { imageTask } from '../../domain/image-task.ts';
 import { removeImageTask, saveImageTask } from '../../db/image-tasks.ts';
 import type { Deps } from '../deps.ts';
 
-/** Keeps the task record of a finished image call for the history; a call that was rolled back has none. */
+/** Stores the task record of a finished image call for the history; a rolled back call has none. */
 export async function recordImageCall({ db }: Pick<Deps, 'db'>, call: ImageCallSnapshot): Promise<void> {
   if (call.status === 'refunded') await removeImageTask(db, call.task_id);
   else await saveImageTask(db, imageTask(call));

@@ -2,9 +2,9 @@ import { createGate } from '@vision/shared/async/gate';
 import type { InferenceClient } from '@vision/creation/inference-client';
 import type { Logger } from '@vision/shared/logger';
 
-/** Sends stops to the backend beside the reconciler, so that one that hangs holds up no other task. */
+/** Sends stops to the backend beside the reconciler, so that a hanging one delays no other task. */
 export interface StopSender {
-  /** Does nothing while an earlier stop of the task is under way. */
+  /** Does nothing while an earlier stop of the task is in progress. */
   send: (taskId: string) => void;
 }
 
@@ -13,10 +13,10 @@ interface StopSenderOptions {
   logger: Logger;
 }
 
-/** Stops that are under way at once; with a backend that is frozen the breaker ends the others. */
+/** Maximum number of concurrent stops; if the backend hangs, the breaker ends the others. */
 const AT_ONCE = 32;
 
-/** A stop that fails is repeated by the reconciler until the backend confirms it. */
+/** A failed stop is repeated by the reconciler until the backend confirms it. */
 export function createStopSender({ inference, logger }: StopSenderOptions): StopSender {
   const gate = createGate({ concurrency: AT_ONCE });
   const underWay = new Set<string>();

@@ -16,9 +16,9 @@ type StopDeps = MoveDeps & Pick<Deps, 'images' | 'inference' | 'logger' | 'setti
 const POLL_MS = 100;
 
 /**
- * Stops a task and waits for the end, at most `stopWaitMs`; the reconciler drives the stop on after that. When the
- * backend may not have the task yet, the request to stop is stored, the backend is called at once, and the task is
- * returned as it is.
+ * Stops a task and waits for its end, at most `stopWaitMs`; after that the reconciler completes the stop. If the
+ * backend may not have the job yet, the stop request is stored, the backend is called at once, and the current task is
+ * returned.
  * @throws AppError OP-TASK-NOT-STOPPABLE when it has ended.
  */
 export async function stopTask(
@@ -28,7 +28,7 @@ export async function stopTask(
   return stop(deps, await getTask(deps, { subject, taskId }), 'caller');
 }
 
-/** The same for an operator and a task of any owner. */
+/** Stops a task of any owner for an operator. */
 export async function stopTaskAsOperator(
   deps: StopDeps,
   { who, taskId }: { who: string; taskId: string },
@@ -43,7 +43,7 @@ async function stop(deps: StopDeps, task: VisibleTask, by: StoppedBy): Promise<P
   const asked = await storeWish(deps, task, by);
   if (isEnded(asked.status)) throw fail.notStoppable(asked.status);
   crashPoint('tasks.stop.stored');
-  // The wait for the backend's answer to the stop counts as part of this.
+  // The wait for the answer of the backend is part of this time.
   const deadline = performance.now() + deps.settings.stopWaitMs;
   if (task.status !== 'stopping') await tellBackend(deps, asked);
   crashPoint('tasks.stop.sent');
@@ -51,7 +51,7 @@ async function stop(deps: StopDeps, task: VisibleTask, by: StoppedBy): Promise<P
   return asked.status === 'stopping' ? untilEnded(deps, asked, deadline) : currentOr(deps, asked);
 }
 
-/** Repeats when the task moved meanwhile; every move brings it nearer to an end, so this ends. */
+/** Repeats when the task moved meanwhile; every move brings it closer to its end, so the loop terminates. */
 async function storeWish(deps: StopDeps, task: PublicTask, by: StoppedBy): Promise<PublicTask> {
   try {
     if (task.status === 'running') return await moveNow(deps, task, { move: 'stop', by });
@@ -64,7 +64,7 @@ async function storeWish(deps: StopDeps, task: PublicTask, by: StoppedBy): Promi
   return current.status === 'running' ? storeWish(deps, current, by) : current;
 }
 
-/** A stop that fails now is repeated by the reconciler until the backend confirms it. */
+/** A failed stop is repeated by the reconciler until the backend confirms it. */
 async function tellBackend({ db, inference, logger }: StopDeps, { taskId }: PublicTask): Promise<void> {
   const jobSeen = await inference.stopJob(taskId).then(
     ({ wasLive }) => wasLive,
@@ -84,7 +84,7 @@ async function untilEnded(deps: StopDeps, task: PublicTask, deadline: number): P
   }
 }
 
-/** The task as it is now; as it was when it is gone. */
+/** The current task; the given one if it no longer exists. */
 async function currentOr({ db }: StopDeps, task: PublicTask): Promise<PublicTask> {
   const current = await findVideoTask(db, task.taskId);
   return current && isPublic(current) ? current : task;

@@ -8,7 +8,7 @@ export interface AgedTask {
   ageS: number;
 }
 
-/** Tells how old tasks are; for operators. */
+/** Returns the ages of tasks; for operators. */
 export async function agesOf({ db }: Pick<Deps, 'db'>, tasks: VisibleTask[]): Promise<AgedTask[]> {
   const now = (await databaseNow(db)).getTime();
   return tasks.map((task) => ({ task, ageS: Math.max(0, Math.round((now - task.createdAt.getTime()) / 1000)) }));

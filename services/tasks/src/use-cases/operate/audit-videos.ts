@@ -13,10 +13,10 @@ import { VIDEOS } from '../retain/sweep-videos.ts';
 
 type AuditDeps = Pick<Deps, 'db' | 'ownPrefix' | 'store' | 'settings'>;
 
-// Longer than any transaction takes, so no submission appears behind the mark.
+// Longer than any transaction, so no submission becomes visible behind the cursor.
 const LAG_MS = 30_000;
 
-/** Tasks whose video is not in the object store; each is asked about once, after its submission. */
+/** Tasks whose video is not in the object store; each is checked once, after its submission. */
 export function auditMissingVideos({ db, store, settings }: Pick<AuditDeps, 'db' | 'store' | 'settings'>): Audit {
   return auditObjects<StoredVideo, SubmittedVideo>({
     db,
@@ -32,14 +32,14 @@ export function auditMissingVideos({ db, store, settings }: Pick<AuditDeps, 'db'
 const PAGE = 500;
 
 /**
- * Stored videos that no task has: those that are new, once they are older than any upload takes. Their keys hold the
- * ids of tasks and so are in the order of time.
+ * Stored videos without a task: checks new ones once they are older than any upload takes. Their keys contain task ids
+ * and so are ordered by time.
  */
 export function auditUnusedVideos({ db, ownPrefix, store, settings }: AuditDeps): Audit {
   const kind = 'video_without_task';
   const unused = async (keys: string[]): Promise<Found[]> => {
     const free = await withoutTask(db, keys);
-    // The sweep marked those: they are on their way out.
+    // The sweep has marked these for removal.
     const marked = await markedAmong(db, VIDEOS, free);
     return free.filter((key) => !marked.has(key)).map((key) => ({ id: key, details: { task_id: taskOfVideo(key) } }));
   };

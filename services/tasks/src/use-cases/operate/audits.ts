@@ -4,7 +4,7 @@ import { findHeld } from '../../db/audit.ts';
 import { auditMissingVideos, auditUnusedVideos } from './audit-videos.ts';
 import type { Deps } from '../deps.ts';
 
-/** What this service compares: units that it holds with its tasks, and its tasks with their videos. */
+/** The comparisons of this service: held units with its tasks, and its tasks with their videos. */
 export function auditsOf(deps: Pick<Deps, 'db' | 'ownPrefix' | 'quota' | 'store' | 'settings'>): Audit[] {
   const { db, quota } = deps;
   return [

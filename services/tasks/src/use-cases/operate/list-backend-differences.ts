@@ -2,7 +2,7 @@ import type { Difference } from '@vision/contracts/audit';
 import { asAppError } from '@vision/contracts/errors';
 import type { Deps } from '../deps.ts';
 
-/** What the audits of the backend found; a backend that does not tell is shown as such and hides nothing else. */
+/** Audit differences of the backend; a backend that does not report is shown as such and hides no other difference. */
 export async function listBackendDifferences({ inference }: Pick<Deps, 'inference'>): Promise<Difference[]> {
   try {
     return await inference.readDifferences();

@@ -11,8 +11,8 @@ export interface BackendJobsPage {
 }
 
 /**
- * Tasks that have not ended, oldest first, each beside what the backend says of its job now.
- * @throws AppError of kind `unavailable` when the backend does not tell.
+ * Unfinished tasks, oldest first, each with the current state of its job at the backend.
+ * @throws AppError of kind `unavailable` when the backend does not answer.
  */
 export async function listBackendJobs(
   deps: Pick<Deps, 'db' | 'inference'>,

@@ -11,8 +11,7 @@ export interface JobsOfBackendPage {
 }
 
 /**
- * Jobs that have not ended at the backend, each beside its task. One without a task was submitted by a database that is
- * lost.
+ * Unfinished jobs of the backend, each with its task. A job without a task was submitted from a lost database.
  * @throws AppError of kind `not_found` when the backend does not list its jobs, `unavailable` when it does not answer.
  */
 export async function listJobsOfBackend(

@@ -10,7 +10,7 @@ export interface TasksOfAllInput extends Omit<AnyTasksPage, 'createdBefore' | 'c
   youngerThanS?: number | undefined;
 }
 
-/** A page of the tasks of all subjects, for the operator; `nextCursor` is empty on the last one. */
+/** A page of the tasks of all subjects, for operators; `nextCursor` is empty on the last one. */
 export async function listTasksOfAll(
   { db }: Pick<Deps, 'db'>,
   { olderThanS, youngerThanS, ...page }: TasksOfAllInput,

@@ -5,8 +5,8 @@ import { endedStatuses } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Stops a job at the backend that no task stops: its task is not known or has ended.
- * @throws AppError of kind `conflict` for the job of a task that runs, `unavailable` when the backend is.
+ * Stops a job at the backend that no task can stop: its task is unknown or has ended.
+ * @throws AppError of kind `conflict` for the job of a running task, `unavailable` when the backend does not answer.
  */
 export async function stopJobOfBackend(deps: Pick<Deps, 'db' | 'inference'>, jobId: string): Promise<Job> {
   const [task] = await findVideoTasks(deps.db, [jobId]);

@@ -14,7 +14,7 @@ import { releaseRefunded } from '../create/release-refunded.ts';
 export interface VerifyInput {
   taskId: string;
   outcome: 'created' | 'not_created';
-  /** Who found out, and what; kept with the move. */
+  /** The operator and the finding; stored with the move. */
   who: string;
   note: string;
 }
@@ -24,11 +24,10 @@ type VerifyDeps = MoveDeps & RollbackDeps & Pick<Deps, 'inference' | 'wakeReconc
 const moveOf = { created: 'verify_created', not_created: 'verify_not_created' } as const;
 
 /**
- * Applies what an operator found out about a task whose submission is unknown. Before `not_created` takes effect the
- * backend must not show a job that ran, and acknowledge a stop for the id, so that a submission still under way starts
- * nothing.
- * @throws AppError conflict when the task is not waiting, unless the same outcome was said before, and with the
- * evidence when the job is proven; OP-TASK-UPSTREAM-DOWN.
+ * Applies the finding of an operator about a task whose submission is unknown. Before `not_created` takes effect, the
+ * backend must show no job that ran, and acknowledge a stop for the id, so that a late submission starts no job.
+ * @throws AppError conflict when the task does not wait for a verification, unless it repeats the same outcome, and
+ * with the evidence when the job exists; OP-TASK-UPSTREAM-DOWN.
  */
 export async function verifyTask(deps: VerifyDeps, input: VerifyInput): Promise<VisibleTask> {
   const task = await findAnyTask(deps.db, input.taskId);
@@ -46,18 +45,18 @@ export async function verifyTask(deps: VerifyDeps, input: VerifyInput): Promise<
   }
 }
 
-/** Asks before it stops anything: a job that runs is the caller's. */
+/** Queries before it stops: a running job belongs to the caller. */
 async function refuseAgainstProof(deps: VerifyDeps, task: PublicTask): Promise<void> {
   const [job] = await deps.inference.readJobs([task.taskId]);
   if (job ? isEvidence(task, job) : task.job.seenAt !== null) throw await disproved(deps, task, job);
   const stopped = await deps.inference.stopJob(task.taskId);
   if (!stopped.wasLive && !isEvidence(task, stopped.job)) return;
-  // It arrived between the two calls. Noted, because the stopped job would prove nothing any more.
+  // The job arrived between the two calls. Recorded, because the stopped job would be no evidence later.
   await noteStopSent(deps.db, task.taskId, { jobSeen: true });
   throw await disproved(deps, task, stopped.job);
 }
 
-/** The reconciler looks at once: with that evidence it moves the task. */
+/** The reconciler queries at once: with that evidence it moves the task. */
 async function disproved({ db, wakeReconciler }: VerifyDeps, task: PublicTask, job: Job | undefined) {
   await checkAgain(db, [task.taskId], 0);
   wakeReconciler();

@@ -11,12 +11,12 @@ import type { Deps } from '../deps.ts';
 import { RETRY_MS, tellDeletions } from './tell-deletions.ts';
 import type { TellDeps } from './tell-deletions.ts';
 
-/** The caller does not wait longer than this for the service that has the results. */
+/** Maximum wait of the caller for the service that has the results. */
 const TELL_WAIT_MS = 2_000;
 
 /**
- * Deletes an ended task or an image call of this subject with everything of it. Callers find nothing of it from now on;
- * the service that has its results is called at once, and again until it confirms. A repeat gets the same answer.
+ * Deletes an ended task or an image call of this subject with all its data. It is hidden from callers at once; the
+ * service that has its results is called at once, and again until it confirms. A repeat gets the same answer.
  * @throws AppError not_found; conflict `task_not_ended`.
  */
 export async function deleteTask(
@@ -25,7 +25,7 @@ export async function deleteTask(
 ): Promise<DeletedTask> {
   const task = await findVisibleTask(deps.db, id);
   const { deleted, isNew } = task ? await deleteFound(deps, task) : await findDeletedOrCall(deps, id);
-  // A repeat joins the removal under way; it tells only what is overdue.
+  // A repeat joins the removal in progress; it notifies the service only of an overdue deletion.
   if (isNew || (await claimDeletion(deps.db, { taskId: deleted.taskId, leaseMs: RETRY_MS }))) {
     const telling = tellDeletions(deps, [deleted]).catch((error: unknown) => {
       deps.logger.warn({ err: error, task_id: deleted.taskId }, 'a deletion is not confirmed yet; it is repeated');
@@ -37,11 +37,11 @@ export async function deleteTask(
 
 interface Deletion {
   deleted: DeletedTask;
-  /** This request stored it, so it is this request's to tell. */
+  /** Whether this request stored the deletion, so that it has to notify the service. */
   isNew: boolean;
 }
 
-/** What is not visible may be deleted already, or an image call whose event has not arrived. */
+/** An invisible task may be deleted already, or be an image call whose event has not arrived. */
 async function findDeletedOrCall(
   deps: Pick<Deps, 'db' | 'images' | 'signals'>,
   { subject, taskId }: { subject: string; taskId: string },
@@ -56,12 +56,12 @@ async function findDeletedOrCall(
 async function deleteFound(deps: Pick<Deps, 'db' | 'signals'>, task: VisibleTask): Promise<Deletion> {
   if (!isEnded(task.status)) throw fail.taskNotEnded(task.status);
   const stored = await inTransaction(deps.db, async (tx) => {
-    // Its event may not have arrived yet: the record that it would make is the one that is hidden.
+    // Its event may not have arrived yet: the record that it would create is stored here and hidden.
     if (task.kind === 'image') await saveImageTask(tx, task);
     return storeDeletion(tx, { taskId: task.taskId, leaseMs: RETRY_MS });
   });
   crashPoint('tasks.delete.stored');
-  // Another request has deleted it meanwhile, or its time has run out.
+  // Another request has deleted it meanwhile, or it has expired.
   const deleted = stored ?? (await findDeleted(deps.db, task));
   if (!deleted) throw noTask();
   if (stored) deps.signals.deleted(stored);

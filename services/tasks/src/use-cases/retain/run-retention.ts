@@ -14,10 +14,9 @@ export interface Removed {
 }
 
 /**
- * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and
- * key. Every step may be repeated, so a run that dies is finished by the next one. All replicas may remove tasks; what
- * belongs to no task is removed by `sweep`. A restored database removes nothing: what it holds may be older than its
- * objects.
+ * Removes expired tasks: reads hide them by age already; first the video, then the row with its moves and key. Every
+ * step may be repeated, so the next run completes an interrupted one. All replicas may remove tasks; `sweep` removes
+ * objects without a task. A restored database removes nothing: its rows may be older than its objects.
  */
 export async function runRetention(deps: SweepDeps, sweep: () => Promise<SweptVideos | undefined>): Promise<Removed> {
   const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };

@@ -8,7 +8,7 @@ import { withoutTask } from '../../db/retention.ts';
 import { VIDEO_PREFIX } from '../../domain/video-key.ts';
 import type { Deps } from '../deps.ts';
 
-/** Names stored videos among the objects of the bucket. */
+/** Name of stored videos among the objects of the bucket. */
 export const VIDEOS = 'videos';
 
 export type SweepDeps = Pick<Deps, 'db' | 'logger' | 'store' | 'settings' | 'signals'>;
@@ -19,10 +19,10 @@ export interface SweptVideos {
 }
 
 /**
- * Removes stored videos that no task has a use for and uploads that were never finished, once they are older than any
- * upload takes: what a killed process may have left. Objects are dated by the store; what its clock and the
- * database's differ by is small against that age, and a video whose upload is in progress has a draft, whatever its
- * date. Undefined when another replica does it.
+ * Removes stored videos that no task needs, and unfinished uploads, once they are older than any upload takes: remains
+ * of a killed process. The store dates objects; the difference between its clock and that of the database is small
+ * against that age, and a video that is being uploaded has a draft, independent of its date. Undefined when another
+ * replica sweeps.
  */
 export async function sweepVideosInTurn(
   deps: SweepDeps,
@@ -32,12 +32,12 @@ export async function sweepVideosInTurn(
   return orphans === undefined ? undefined : finish(deps, orphans);
 }
 
-/** The same with all stored videos, now. */
+/** Sweeps all stored videos at once. */
 export async function sweepAllVideos(deps: SweepDeps): Promise<SweptVideos> {
   return finish(deps, await sweepAll(videosOf(deps)));
 }
 
-/** The store keeps a list of its own of unfinished uploads, so nothing else is listed for them. */
+/** The store lists unfinished uploads itself, so they need no other listing. */
 async function finish({ db, store, settings, signals }: SweepDeps, orphans: number): Promise<SweptVideos> {
   if (orphans > 0) signals.orphansRemoved(orphans);
   const cutOff = new Date((await databaseNow(db)).getTime() - settings.orphanAgeMs);
@@ -58,6 +58,6 @@ export const videosOf = ({ db, logger, store, settings }: SweepDeps): Sweep => (
   findUnused: (keys) => withoutTask(db, keys),
 });
 
-/** Notes what an operator decides about this database and the bucket. */
+/** Records the decision of an operator about this database and the bucket. */
 export const decideAboutVideos = ({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> =>
   decide(db, VIDEOS, decision);

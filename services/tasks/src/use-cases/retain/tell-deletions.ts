@@ -8,17 +8,17 @@ export type TellDeps = Pick<Deps, 'db' | 'images' | 'results' | 'signals'>;
 
 type Told = Pick<DeletedTask, 'taskId' | 'kind'>;
 
-/** Deletions that are told at once: as many as one call takes. */
+/** Deletions per call, the maximum of the contract. */
 const AT_ONCE = 100;
 /** Interval at which an unconfirmed deletion is repeated. */
 export const RETRY_MS = 30_000;
 /**
- * A confirmed one too, after this long: a database that was restored from an older copy, or a process of an earlier
- * release, may have brought something back.
+ * Interval at which a confirmed deletion is repeated: a database restored from an older copy, or a process of an
+ * earlier release, may have restored some data.
  */
 const AGAIN_MS = 24 * 60 * 60 * 1000;
 
-/** Tells deletions that are due; returns how many were due. */
+/** Notifies services of due deletions; returns the number of due deletions. */
 export async function tellDueDeletions(deps: TellDeps): Promise<number> {
   const due = await claimDeletions(deps.db, { limit: AT_ONCE, leaseMs: RETRY_MS });
   if (due.length === 0) return 0;
@@ -31,8 +31,8 @@ export async function tellDueDeletions(deps: TellDeps): Promise<number> {
 }
 
 /**
- * Tells the services that have the results of these tasks that they are deleted, and stores what is confirmed.
- * @throws AppError OP-SYS-UNAVAILABLE when one of them does not answer; what the other confirmed is stored.
+ * Notifies the services that have the results of these tasks, and stores their confirmations.
+ * @throws AppError OP-SYS-UNAVAILABLE when one of them does not answer; a confirmation of the other is stored.
  */
 export async function tellDeletions(deps: TellDeps, deletions: Told[]): Promise<void> {
   const { db, images, results } = deps;

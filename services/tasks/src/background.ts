@@ -24,7 +24,6 @@ import { endWhenReadable } from './use-cases/follow/end-when-readable.ts';
 import { createReconciler, longestPauseMs } from './use-cases/follow/reconcile.ts';
 import { recoverCreates } from './use-cases/create/recover-creates.ts';
 import { runRetention } from './use-cases/retain/run-retention.ts';
-import { sweepVideosInTurn } from './use-cases/retain/sweep-videos.ts';
 import { tellDueDeletions } from './use-cases/retain/tell-deletions.ts';
 
 export interface Background {
@@ -133,7 +132,7 @@ const retentionPoller = (deps: Deps, intervalMs: number): Poller =>
     intervalMs,
     logger: deps.logger,
     maxBackoffMs: 60_000,
-    run: thenPause((signal) => runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: intervalMs, signal }))),
+    run: thenPause((signal) => runRetention(deps, { everyMs: intervalMs, signal })),
   });
 
 /** Runs one round and returns 0, so that the next one comes after the pause. */

@@ -3,7 +3,6 @@ import { runRetention as question } from '@vision/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/retain/run-retention.ts';
-import { sweepAllVideos } from '../use-cases/retain/sweep-videos.ts';
 
 const removed = z.object({ tasks: z.int(), videos: z.int(), orphans: z.int(), incomplete_uploads: z.int() });
 
@@ -16,5 +15,5 @@ export const runRetentionRoute = (deps: Deps) =>
       audience: 'internal',
       responses: { 200: { description: 'Removed objects and rows', schema: removed } },
     },
-    async () => ({ status: 200, body: await runRetention(deps, () => sweepAllVideos(deps)) }),
+    async () => ({ status: 200, body: await runRetention(deps) }),
   );

@@ -2,8 +2,8 @@ import { crashPoint } from '@vision/shared/crash-point';
 import { standingOf } from '@vision/objects/bucket-owner';
 import { removeExpiredDeletions } from '../../db/deleted-tasks.ts';
 import { findExpired, removeTasks } from '../../db/retention.ts';
-import { videosOf } from './sweep-videos.ts';
-import type { SweepDeps, SweptVideos } from './sweep-videos.ts';
+import { sweepAllVideos, sweepVideosInTurn, videosOf } from './sweep-videos.ts';
+import type { SweepDeps } from './sweep-videos.ts';
 
 export interface Removed {
   tasks: number;
@@ -15,10 +15,11 @@ export interface Removed {
 
 /**
  * Removes expired tasks: reads hide them by age already; first the video, then the row with its moves and key. Every
- * step may be repeated, so the next run completes an interrupted one. All replicas may remove tasks; `sweep` removes
- * objects without a task. A restored database removes nothing: its rows may be older than its objects.
+ * step may be repeated, so the next run completes an interrupted one. All replicas may remove tasks; stored videos
+ * without a task are swept by one replica in each `turn`, or all of them now without one. A restored database removes
+ * nothing: its rows may be older than its objects.
  */
-export async function runRetention(deps: SweepDeps, sweep: () => Promise<SweptVideos | undefined>): Promise<Removed> {
+export async function runRetention(deps: SweepDeps, turn?: { everyMs: number; signal: AbortSignal }): Promise<Removed> {
   const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };
   if ((await standingOf(videosOf(deps))) === 'restored') return removed;
   for (;;) {
@@ -35,7 +36,7 @@ export async function runRetention(deps: SweepDeps, sweep: () => Promise<SweptVi
     crashPoint('tasks.retention.tasks-removed');
   }
   await removeExpiredDeletions(deps.db);
-  const swept = await sweep();
+  const swept = await (turn ? sweepVideosInTurn(deps, turn) : sweepAllVideos(deps));
   const all = {
     ...removed,
     orphans: swept?.orphans ?? 0,

@@ -3,7 +3,7 @@ import type { NewDraft } from '../../db/tasks.ts';
 import type { Task, VisibleTask } from '../../domain/task.ts';
 import type { CreateRequest, Replay } from './create-key.ts';
 import type { CreateDeps } from '../deps.ts';
-import { holdLease } from './hold-lease.ts';
+import { renewLeases } from './renew-leases.ts';
 import { submitTask } from './submit-task.ts';
 import type { Submission } from './submit-task.ts';
 import { rollBackCreate } from './roll-back-create.ts';
@@ -62,9 +62,9 @@ async function preparedOrRolledBack(
   draft: Task,
   preparing: Promise<Submission | Replay>,
 ): Promise<Submission | Replay> {
-  const lease = holdLease(deps, draft);
+  const leases = renewLeases(deps, draft);
   try {
-    const prepared = await preparing.finally(lease.release);
+    const prepared = await preparing.finally(leases.release);
     if (prepared.outcome === 'replayed') await rollBackCreate(deps, draft);
     return prepared;
   } catch (error) {

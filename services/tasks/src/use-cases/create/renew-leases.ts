@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
  * Renews the leases of a create request until they are released. Losing them needs no signal: the attempt number fences
  * every write of the request.
  */
-export function holdLease(
+export function renewLeases(
   { db, settings, logger }: Pick<Deps, 'db' | 'settings' | 'logger'>,
   { taskId, attempt }: Pick<Task, 'taskId' | 'attempt'>,
 ): { release: () => void } {

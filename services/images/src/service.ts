@@ -73,7 +73,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     settings: settingsOf(config),
   };
   const background = createBackground(deps, config, { producer, relay, logger });
-  deps.signals.placesWatched({ calls: deps.callGate.load, most: config.MAX_CALLS, spoolBytes: clients.spool.bytes });
+  deps.signals.observeSlots({ calls: deps.callGate.load, most: config.MAX_CALLS, spoolBytes: clients.spool.bytes });
 
   const access = createServiceAccess({ callee: 'images', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });

@@ -14,7 +14,7 @@ export function createSignals(logger: Logger) {
   const speculation = createCounter(metrics.headStarts);
   const late = createCounter(metrics.late);
   return {
-    placesWatched,
+    observeSlots,
     callFinished: (call: ImageCall, seconds: number) => {
       calls.add(1, { outcome: 'finished' });
       duration.record(seconds);
@@ -65,14 +65,14 @@ const factsOf = (call: ImageCall) => ({
   images_succeeded: call.imagesSucceeded,
 });
 
-interface PictureSlots {
+interface CallSlots {
   calls: () => number;
   most: number;
   spoolBytes: () => number;
 }
 
 /** Exports the load of this process: calls, and bytes of their images. */
-function placesWatched({ calls, most, spoolBytes }: PictureSlots): void {
+function observeSlots({ calls, most, spoolBytes }: CallSlots): void {
   observe(metrics.places, (tell) => {
     tell(calls(), { state: 'used' });
     tell(Math.max(0, most - calls()), { state: 'free' });

@@ -78,7 +78,7 @@ function slotSignals(logger: Logger) {
   const placeWaits = createHistogram(metrics.placeWaits);
   return {
     /** @param countOf number of create requests of a kind that wait in this replica */
-    slotWaitsWatched: (countOf: (kind: VideoKind) => number) => {
+    observeSlotWaits: (countOf: (kind: VideoKind) => number) => {
       observe(metrics.placesAwaited, (tell) => videoKinds.forEach((kind) => tell(countOf(kind), { kind })));
     },
     slotAnswered: (
@@ -89,7 +89,7 @@ function slotSignals(logger: Logger) {
       if (outcome === 'refused')
         logger.info(
           { task_id, kind, waited_ms: Math.round(waitedMs) },
-          'create refused: no capacity slot at the backend',
+          'create request refused: no capacity slot at the backend',
         );
     },
   };

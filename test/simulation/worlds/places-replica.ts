@@ -55,7 +55,7 @@ export async function startReplica(
         return backend.capacity();
       },
     },
-    signals: { slotWaitsWatched: () => undefined, slotAnswered: () => undefined },
+    signals: { observeSlotWaits: () => undefined, slotAnswered: () => undefined },
     wakeRounds: () => undefined,
     settings: { questionLimitMs: 2_000, slotWaitMs: 5_000, slotQueue: 10, slotsKeptPercent: keptPercent },
   });

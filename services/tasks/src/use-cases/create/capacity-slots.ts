@@ -45,7 +45,7 @@ export interface CapacitySlots {
 }
 
 export interface CapacitySlotsDeps extends CapacityDeps {
-  signals: Pick<Signals, 'slotWaitsWatched' | 'slotAnswered'>;
+  signals: Pick<Signals, 'observeSlotWaits' | 'slotAnswered'>;
   /** Starts the next round at once. */
   wakeRounds: () => void;
   settings: CapacitySlotsSettings;
@@ -129,7 +129,7 @@ function createLine({ db, settings, signals, wakeRounds }: CapacitySlotsDeps, ca
   const waiting = new Map<string, { claim: SlotClaim; end: (end: WaitEnd) => void }>();
   /** Settles with the current round, which may still write the claim of a create request that no longer waits. */
   let underWay: Promise<unknown> = Promise.resolve();
-  signals.slotWaitsWatched((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
+  signals.observeSlotWaits((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
 
   const waitForSlot = async (claim: SlotClaim): Promise<WaitEnd> => {
     const { promise, resolve } = Promise.withResolvers<WaitEnd>();

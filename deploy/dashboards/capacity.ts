@@ -6,7 +6,7 @@ const share = (used: string, of: string) => `${used} / ${of}`;
 const byPod = 'service, pod';
 const POD = '{{service}} {{pod}}';
 
-const places: Section = {
+const slots: Section = {
   title: 'What is full?',
   panels: [
     lines(
@@ -21,26 +21,26 @@ const places: Section = {
       { unit: 'percentunit' },
     ),
     lines(
-      'Video jobs per place',
+      'Video jobs per job slot',
       'At 1 the next video is refused with inference_no_capacity; add a replica before.',
       [query('{{pod}}', share(sum('pod', gauge('vision_jobs_at_work')), sum('pod', gauge('vision_jobs_places'))))],
       { unit: 'percentunit' },
     ),
     lines(
-      'Live streams per place',
-      'Places follow what streams cost as measured. At 1 the next stream is refused; add a replica before.',
+      'Live streams per slot',
+      'The number of slots follows what streams cost as measured. At 1 the next stream is refused; add a replica before.',
       [query('{{pod}}', share(sum('pod', gauge('vision_jobs_live')), sum('pod', gauge('vision_jobs_live_places'))))],
       { unit: 'percentunit' },
     ),
     lines(
-      'Creates that wait for a place',
-      'Video tasks whose create waits until the backend has room; it is refused after PLACE_WAIT_MS.',
+      'Create requests that wait for a capacity slot',
+      'Video tasks whose create request waits until the backend has room; it is refused after PLACE_WAIT_MS.',
       [query('{{kind}}', sum('kind', gauge('vision_tasks_places_awaited')))],
       { unit: 'short' },
     ),
     lines(
-      'Image calls per place',
-      'The share of the places for calls that is used; at 1 callers get too_many_calls.',
+      'Image calls per request slot',
+      'The share of the request slots for calls that is used; at 1 callers get too_many_calls.',
       [
         query(
           '{{pod}}',
@@ -51,7 +51,7 @@ const places: Section = {
     ),
     lines(
       'Uploads waiting on disk',
-      'Bytes in the spool of images; it needs 81 MiB for each place at most.',
+      'Bytes in the spool of images; it needs 81 MiB for each request slot at most.',
       [query('{{pod}}', sum('pod', gauge('vision_images_spool_bytes')))],
       { unit: 'bytes' },
     ),
@@ -245,6 +245,6 @@ const work: Section = {
 export const capacity: Dashboard = {
   name: 'capacity',
   title: 'capacity',
-  about: 'What is full, or will be: places, pools, processes; and how much one replica does.',
-  sections: [places, databases, processes, work],
+  about: 'What is full, or will be: slots, pools, processes; and how much one replica does.',
+  sections: [slots, databases, processes, work],
 };

@@ -68,7 +68,7 @@ const units: Section = {
     ),
     lines(
       'Asking quota, p99',
-      'Time of calls to quota, which every create waits for; its limit is 3 s.',
+      'Time of calls to quota, which every create request waits for; its limit is 3 s.',
       [
         query(
           '{{service}} {{operation}}',

@@ -43,7 +43,7 @@ export const sources: Section = {
       { unit: 'cps' },
     ),
     stack(
-      'Stream probes before a create',
+      'Stream probes before a task is created',
       'What was found when callers named a stream; everything but ok is a refusal.',
       [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision_tasks_probes_total')))],
       { unit: 'cps', traces: '{ name = "probe a stream" && status = error }' },

@@ -108,10 +108,10 @@ const flow: Section = {
     ),
     stack(
       'Live streams by the frames they get',
-      'A stream that is "behind" gets less than nine of ten frames; the log says which task it is. No more than the places are taken.',
+      'A stream that is "behind" gets less than nine of ten frames; the log says which task it is. No more than the slots are taken.',
       [
         query('{{rate}}', sum('rate', gauge('vision_jobs_live'))),
-        query('places', sum('', gauge('vision_jobs_live_places'))),
+        query('slots', sum('', gauge('vision_jobs_live_places'))),
       ],
       { unit: 'short', width: 12 },
     ),
@@ -180,8 +180,8 @@ const tasks: Section = {
   title: 'Do tasks begin and end as they should?',
   panels: [
     stack(
-      'Creates by outcome',
-      'A status or a reason for each create; "resolving" is a submit whose outcome is unknown.',
+      'Create requests by outcome',
+      'A status or a reason for each create request; "resolving" is a submit whose outcome is unknown.',
       [query('{{kind}} {{outcome}}', sum('kind, outcome', rate('vision_tasks_creates_total')))],
       { unit: 'cps' },
     ),

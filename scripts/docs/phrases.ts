@@ -48,6 +48,10 @@ const phrases: readonly Phrase[] = [
   { old: /\bas a whole\b/, write: 'entirely, the whole call' },
   { old: /\bfor ever\b/, write: 'indefinitely' },
   { old: /\bdeliberate (faults?|mends?)\b/, write: 'mutation tests' },
+  { old: /\b(a|each|every|dead|refused|such) creates?\b(?! requests?\b)/, write: 'create request' },
+  { old: /\bcreates (that|of|get|wait|which)\b/, write: 'create requests' },
+  { old: /\b(free|some|need) places?\b/, write: 'slot, capacity' },
+  { old: /\bin vain\b/, write: 'wasted' },
 ];
 
 /** The training notes use `picture` and `wall` in their literal sense. */

@@ -19,8 +19,8 @@ export const metrics = {
   }),
   moves: counter('vision.tasks.moves', { meaning: 'Changes of state', labels: { move: allMoves } }),
   probes: counter('vision.tasks.probes', {
-    meaning: 'Probes of streams before a create',
-    labels: { scheme: 'of the stream', outcome: '`ok`, or what the look failed at' },
+    meaning: 'Stream probes before a task is created',
+    labels: { scheme: 'of the stream', outcome: '`ok`, or why the probe failed' },
   }),
   alarms: counter('vision.tasks.alarms', {
     meaning: 'Facts that an operator should check. An alarm',
@@ -31,16 +31,16 @@ export const metrics = {
     buckets: buckets.lag,
   }),
   placesAwaited: gauge('vision.tasks.places_awaited', {
-    meaning: 'Creates of this replica that wait for a capacity slot at the backend',
+    meaning: 'Create requests of this replica that wait for a capacity slot of the backend',
     labels: { kind: videoKinds },
   }),
   placeWaits: histogram('vision.tasks.place_wait', {
-    meaning: 'Wait of a create for a capacity slot at the backend',
+    meaning: 'Time that a create request waited for a capacity slot of the backend',
     labels: { kind: videoKinds, outcome: ['granted', 'refused', 'unneeded', 'unanswered'] },
     buckets: buckets.lag,
   }),
   active: gauge('vision.tasks.active', {
-    meaning: 'Tasks that have not ended. Every replica tells the same: use `max`',
+    meaning: 'Tasks that have not ended. Every replica reports the same: use `max`',
     labels: { status: activeStatuses },
   }),
   deletions: counter('vision.tasks.deletions', {

@@ -172,7 +172,7 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I12',
-    says: 'A repeat of every create ends in one result',
+    says: 'A repeat of every create request ends in one result',
     check: async ({ workload }) => {
       const results = await inLanes(workload.creates, (create) => converge(workload, create));
       return results.flat();

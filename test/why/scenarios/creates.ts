@@ -24,7 +24,7 @@ const create = async (caller: Caller) =>
 export const creates: readonly Scenario[] = [
   {
     name: 'connect',
-    title: 'Inference takes no connection at a create',
+    title: 'Inference takes no connection for a create request',
     broken: 'The process of the backend is frozen and its queue of connections is full. Nothing is submitted.',
     expected: {
       service: 'tasks',
@@ -37,7 +37,7 @@ export const creates: readonly Scenario[] = [
   },
   {
     name: 'headers',
-    title: 'Inference does not answer a create',
+    title: 'Inference does not answer a create request',
     broken: 'The backend tells its capacity, takes the job and sends nothing.',
     expected: submission('headers_timeout'),
     run: async ({ backend }, caller) => {
@@ -47,7 +47,7 @@ export const creates: readonly Scenario[] = [
   },
   {
     name: 'body',
-    title: 'Inference stops in the middle of its answer to a create',
+    title: 'Inference stops in the middle of its answer to a create request',
     broken:
       'The backend tells its capacity, takes the job, and sends the head of its answer and the first bytes of the body.',
     expected: submission('body_timeout'),

@@ -46,12 +46,12 @@ export interface BackgroundParts {
   onFatal: (error: unknown) => void;
 }
 
-/** How often tasks are looked for whose frames are rows. */
+/** Interval between queries for tasks whose frames are rows. */
 const ROWS_MS = 60_000;
 /** Pause between two rounds that read the objects of new segments back. */
 const VERIFY_MS = 10_000;
 
-/** Builds everything that works without being asked: relay, consumers of frames and of tasks, retention, audits. */
+/** Builds everything that runs without a request: relay, consumers of frames and of tasks, retention, audits. */
 export function createBackground(
   deps: Deps,
   config: Config,
@@ -109,7 +109,9 @@ export function createBackground(
   };
 }
 
-/** Applies overdue end marks and folds frames; one statement finds both and events that no process announced. */
+/**
+ * Applies overdue end-of-stream markers and folds frames; one statement finds both and events without a notification.
+ */
 function createLookedFor(
   deps: Deps,
   config: Config,

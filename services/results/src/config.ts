@@ -48,14 +48,16 @@ export const configSchema = z.object({
   ...sweepGraceConfig,
 });
 
-/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+/** Values that operators do not change, with the settings in one configuration. Test suites shorten some of them. */
 export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
   ...sweepConstants,
   /** Timeout of a call to another service. */
   SERVICE_TIMEOUT_MS: 3_000,
-  /** Not read: frames are stored as segments. Its name warns those who still set it. */
+  /**
+   * Not read: frames are stored as segments. Its name stays known, so that operators who still set it get a warning.
+   */
   WRITE_SEGMENTS: 'true',
   /** Maximum number of frames stored in one transaction. */
   FRAMES_PER_TRANSACTION: 500,
@@ -66,7 +68,7 @@ export const constants = {
   S3_IDLE_MS: 5_000,
   /** Interval between two queries for frames to move. */
   SEGMENT_INTERVAL_MS: 10_000,
-  /** Interval between two queries for objects that became no part of a segment. */
+  /** Interval between two queries for objects that became part of no segment. */
   SWEEP_INTERVAL_MS: 600_000,
   /** Interval between two checks for partitions to create and to drop. */
   RETENTION_INTERVAL_MS: 3_600_000,

@@ -2,7 +2,7 @@ import { alarmKind } from '@vision/contracts/alarms';
 import { buckets } from '@vision/shared/telemetry/buckets';
 import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 
-/** What results measures. */
+/** Metrics of results. */
 export const metrics = {
   stored: counter('vision.results.frames_stored', { unit: '{frame}', meaning: 'Stored frames' }),
   ignored: counter('vision.results.frames_ignored', {

@@ -48,18 +48,18 @@ import { createPartitionKeeper } from './use-cases/retain/keep-partitions.ts';
 import { createTaskWatch } from './use-cases/read/watch-tasks.ts';
 
 export interface ResultsService extends RunningService {
-  /** Known after `start`, as the other port. */
+  /** Known after `start`, as is the other port. */
   readonly port: number;
   readonly healthPort: number;
   consumers: Background['consumers'];
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Backtests wait for each other, subjects in turn: frames are stored by the same process. */
+/** Backtests are queued fairly by subject, because the same process stores frames. */
 const BACKTESTS_AT_ONCE = 2;
-/** Timelines do too, and one subject leaves a slot for another. */
+/** Timelines are queued too, and one subject cannot take all slots. */
 const TIMELINES_AT_ONCE = 2;
-/** A stream that searches old frames reads page after page: its pages take turns with those of others. */
+/** A stream that searches stored frames reads page after page: its pages are queued fairly with those of others. */
 const SEARCHES_AT_ONCE = 2;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
@@ -126,14 +126,14 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
 }
 
-/** What bounds long work on behalf of callers. */
+/** Limits of long work for callers. */
 const gates = () => ({
   backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
   searches: createGate({ concurrency: SEARCHES_AT_ONCE, leavesRoom: true }),
   timelines: createGate({ concurrency: TIMELINES_AT_ONCE, leavesRoom: true }),
 });
 
-/** Clients of the services that know whose task an id names. */
+/** Clients of the services that know the owner of a task. */
 function neighboursOf(config: Config, logger: Logger) {
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
   const calls = { signer: createTokenSigner({ issuer: 'results', key, publicKeys }), timeoutMs, logger };
@@ -149,7 +149,7 @@ const cursorsOf = ({ CURSOR_KEYS: keys }: Config) => ({
   sourceCursors: cursorCodec(keys, 'vision source cursor v1'),
 });
 
-/** Least time between two queries of Kafka for the ends of its partitions. */
+/** Minimum time between two queries of Kafka for the ends of its partitions. */
 const ARRIVALS_MS = 1_000;
 
 /** Parts that the evaluation of alarm rules needs. */

@@ -26,7 +26,7 @@ export function createSignals(logger: Logger) {
     framesStored: (frames: number) => {
       if (frames > 0) stored.add(frames);
     },
-    /** A frame of a live stream that was captured at this time (Unix milliseconds) can be read from now on. */
+    /** A frame of a live stream that was captured at this time (Unix milliseconds) has become readable. */
     frameReadable: (capturedMs: number) => {
       readableAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind: 'live' });
     },
@@ -50,7 +50,7 @@ export function createSignals(logger: Logger) {
       holes.add(1);
       logger.error({ task_id: taskId, attempt, published, stored }, 'frames of a task are missing');
     },
-    /** Seconds that the longest waiting task has been due. */
+    /** Seconds since the first due task became due. */
     foldLag: (seconds: number) => foldLag.record(Math.max(0, seconds)),
     compactionLag: (seconds: number) => compactionLag.record(Math.max(0, seconds, failing.seconds())),
     compactionTried: failing.tried,
@@ -117,7 +117,7 @@ function alarmSignals(logger: Logger) {
       const facts = { task_id: taskId, crossings };
       logger.warn(facts, 'a task has too many crossings within a minute; the rest raise no alarm');
     },
-    /** Frames are older than those before them by so much. */
+    /** Frames are older than those before them by this time. */
     clockSetBack: (taskId: string, ms: number) => {
       clockSetBacks.add(1);
       logger.warn(
@@ -128,7 +128,10 @@ function alarmSignals(logger: Logger) {
   };
 }
 
-/** For how long every try has failed: each try puts its task off, so the task that is due alone does not say. */
+/**
+ * Time since attempts began to fail without a success. Each attempt postpones its task, so the lag of due tasks hides
+ * it.
+ */
 function createFailingTime() {
   let sinceMs: number | undefined;
   return {

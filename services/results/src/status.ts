@@ -20,7 +20,7 @@ export interface StatusParts {
   loops: Pick<Deps['loops'], 'poisoned'>;
 }
 
-/** Builds what tells operators how this process stands. */
+/** Builds the status of this process for operators. */
 export function createStatus({ db, kafka, relay, tasks, images, loops }: StatusParts): StatusReader {
   return createStatusReader({
     service: 'results',

@@ -44,7 +44,7 @@ const newTask = async (results: TestResults, facts: Parameters<typeof snapshot>[
   return taskId;
 };
 
-/** Frames five times a second; a person is there for the first ten seconds of each minute. */
+/** Frames five times a second, with a person in the first ten seconds of each minute. */
 const visits = (taskId: string, from: number, count: number, offsetMs = 0) =>
   Array.from({ length: count }, (_, index) => {
     const seq = from + index;
@@ -72,7 +72,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
       [60_000, 75_000, 'cleared'],
       [120_000, 135_000, 'cleared'],
     ]);
-    // The upload has not ended: further frames follow.
+    // The upload has not ended: further frames may follow.
     expect(first.body).toMatchObject({ suppressed: 0, frames_read: 900, judged_to_ms: 179_801, coverage: 1 });
     expect((await tried(results, asked)).body).toEqual(first.body);
     const part = await tried(results, { ...asked, from_ms: 65_000, to_ms: 125_000 });
@@ -123,7 +123,7 @@ describe('frames of a task:', () => {
       [from + 9800 + 30_000, from + 160_000, 'cleared'],
       [from + 169_800 + 30_000, undefined, undefined],
     ]);
-    // The stream still runs, and began when the task was created: long after its first frames, here.
+    // The stream is still running, and began when the task was created: long after its first frames, here.
     expect(report.body.judged_to_ms).toBeGreaterThan(from + 9 * 60_000);
     expect(report.body.judged_to_ms).toBeLessThanOrEqual(Date.now() + 1000);
   });
@@ -137,7 +137,7 @@ describe('frames of a task:', () => {
     const asked = { task_id: taskId, when: { ...present, clear_ms: 1000 }, min_interval_ms: 0 };
     const { body } = await tried(results, asked);
     expect([body.alarms.length, body.judged_to_ms]).toEqual([500, 499 * 2400 + 1]);
-    // The condition of the last one still holds there.
+    // The condition of the last alarm still holds then.
     const rest = await tried(results, { ...asked, from_ms: body.judged_to_ms });
     expect(rest.body.alarms.length).toBe(517 - 500 + 1);
   });

@@ -16,18 +16,18 @@ beforeAll(async () => {
 });
 afterAll(() => results.stop());
 
-/** A task of a subject with a rule that is told of persons. */
+/** Adds a task of a subject with an alarm rule for persons. */
 async function taskWithRules(facts: Parameters<typeof snapshot>[2] = { snapshots: 'tracks' }): Promise<string> {
   const [subject, id] = [newSubject(), randomUUID()];
   await results.producer.publish([{ ...ruleChanged, key: subject, source: 'notify', data: rule(subject), id }]);
   await untilSettled(results.service.consumers.rules, id);
-  // Created behind its rule, so it is evaluated from its first frame whenever it is folded first.
+  // Created after its rule, so it is evaluated from its first frame at any time of its first fold.
   const taskId = newTaskId();
   await results.tell(snapshot(taskId, subject, facts));
   return taskId;
 }
 
-/** Tells that an image of the person is stored. */
+/** Publishes that an image of the person is stored. */
 async function takeImage(taskId: string, n = 1): Promise<void> {
   const own = `track-snapshots/of-${randomUUID()}/`;
   const id = randomUUID();
@@ -109,7 +109,7 @@ test('an alarm on an object that has an image says so when it opens', async () =
   ]);
 });
 
-test('alarms of a task without images wait for none, and a deleted task leaves none that waits', async () => {
+test('alarms of a task without images wait for none, and a deleted task has none that waits', async () => {
   const [off, deleted] = [await taskWithRules({ snapshots: 'off' }), await taskWithRules()];
   await results.deliver([...visits(off, [0, 6], [1]), ...visits(deleted, [0, 6], [1])]);
   for (const taskId of [off, deleted]) await untilThere(taskId, 2);

@@ -7,7 +7,7 @@ import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { topics } from '@vision/contracts/topics';
 import { frame, object } from './support.ts';
 
-/** A rule that is told when a person is seen. */
+/** A rule that raises an alarm for a person. */
 export const rule = (subject: string, facts: Partial<Omit<RuleSnapshot, 'when'>> & { when?: unknown } = {}) => {
   const { when = { kind: 'object_present', labels: ['person'], clear_ms: 1000 }, ...rest } = facts;
   return {
@@ -23,7 +23,7 @@ export const rule = (subject: string, facts: Partial<Omit<RuleSnapshot, 'when'>>
   } satisfies RuleSnapshot;
 };
 
-/** Alarms of a task as they were published, in their order. */
+/** Published alarms of a task, in their order. */
 export async function alarmsOf(db: Knex, taskId: string): Promise<AlarmSnapshot[]> {
   const rows = await db('outbox')
     .where({ topic: topics.alarms, key: taskId })
@@ -32,13 +32,13 @@ export async function alarmsOf(db: Knex, taskId: string): Promise<AlarmSnapshot[
   return rows.map(({ payload }) => payload);
 }
 
-/** What matters of alarms: rule, state, times. */
+/** Rule, state and times of alarms. */
 export const shortly = (alarms: readonly AlarmSnapshot[]) =>
   alarms.map(({ rule_id: id, state, opened_ms: opened, closed_ms: closed, closed_by: by }) =>
     state === 'open' ? [id, 'open', opened] : [id, by, opened, closed],
   );
 
-/** Five frames a second, with a person in the seconds that are listed. */
+/** Five frames a second, with a person in the listed seconds. */
 export const visits = (taskId: string, [from, to]: [number, number], seconds: number[], startMs = 0): FrameData[] =>
   Array.from({ length: (to - from) * 5 }, (_, index) => {
     const seq = from * 5 + index;

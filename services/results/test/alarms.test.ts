@@ -45,7 +45,7 @@ async function taskWithRules(
 
 const alarms = (taskId: string) => alarmsOf(results.database.db, taskId);
 
-/** Waits until every stored frame of a task is folded and no rule is to be looked up. */
+/** Waits until every stored frame of a task is folded and its rules were read. */
 async function evaluated(taskId: string): Promise<void> {
   const { db } = results.database;
   await db('ingests')
@@ -142,7 +142,7 @@ test('a changed rule closes the alarm of its old version and is evaluated by the
   await until(async () => (await alarms(taskId)).length === 1);
   await tell(rule(subject, { version: 3, when: { kind: 'object_present', labels: ['car'], clear_ms: 1000 } }));
   await until(async () => (await alarms(taskId)).length === 2);
-  // An older version that comes late changes nothing.
+  // An older version that arrives late changes nothing.
   expect(await tell(rule(subject, { version: 2 }))).toBe('handled');
   await results.deliver(visits(taskId, [2, 4], [2, 3]));
   await evaluated(taskId);
@@ -282,7 +282,7 @@ const gate = {
   anchor: 'center',
 };
 
-/** Ten people in two frames before the line, then in two frames behind it. */
+/** Ten people in two frames before the line, then in two frames beyond it. */
 function crowd(taskId: string, seq: number, timeMs: number) {
   const { bbox, ...person } = object(0.9);
   const cx = seq % 4 < 2 ? 0.4 : 0.6;

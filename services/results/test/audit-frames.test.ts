@@ -44,7 +44,7 @@ const keep = (task: string, count: number) =>
     (work) => inTransaction(database.db, work),
   );
 
-/** Views of tasks that ended one after the other some minutes ago. */
+/** Stores views of tasks that ended one after the other some minutes ago. */
 async function end(taskIds: string[]): Promise<void> {
   await database.db.raw('alter table task_views disable trigger user');
   await database.db.raw(
@@ -73,16 +73,16 @@ test('tasks that end at once are audited page by page', async () => {
   });
   await findAll(auditWith());
   expect(Math.max(...pages)).toBe(PAGE);
-  // Once by their counters, once by what is there.
+  // Once by their counters, once by their stored frames.
   expect(pages.reduce((sum, length) => sum + length, 0)).toBeGreaterThanOrEqual(2 * taskIds.length);
   expect(await differing()).toEqual([]);
-  // Nothing is left for another round.
+  // No task remains for another round.
   pages.length = 0;
   await findAll(auditWith());
   expect(pages).toEqual([]);
 });
 
-test('frames that were counted and not written are found by the counters alone', async () => {
+test('finds frames that were counted and not written by the counters alone', async () => {
   const [whole, torn, short] = [newTaskId(), newTaskId(), newTaskId()];
   for (const task of [whole, torn, short]) await keep(task, 3);
   const counters = await database
@@ -98,7 +98,7 @@ test('frames that were counted and not written are found by the counters alone',
   const audit = auditWith();
   await audit.find();
   expect((await differing()).sort()).toEqual([torn, short].sort());
-  // What is there decides: the counters of the attempt were wrong, its frames are not.
+  // The stored frames decide: the counters of the attempt were wrong, its frames are not.
   expect((await audit.confirm([torn, short])).map(({ id }) => id)).toEqual([torn]);
 });
 
@@ -113,7 +113,7 @@ test('tasks that end after the clock was ahead are audited', async () => {
   expect(await differing()).toEqual([task]);
 });
 
-test('a task whose frames cannot be counted in time holds back no other and stays a difference until it can', async () => {
+test('a task whose frames cannot be counted in time blocks no other and stays a difference until it can be', async () => {
   const tasks = [newTaskId(), newTaskId(), newTaskId()] as const;
   for (const task of tasks) await keep(task, 2);
   const [, slow, last] = tasks;

@@ -6,7 +6,7 @@ import { formsOf, frame, mark, newTaskId, snapshot, startResults } from './suppo
 import type { TestResults } from './support.ts';
 
 const metrics = testMetrics();
-// What a busy machine takes to commit is younger than this: an audit never looks at the same time twice.
+// Commits on a busy machine take less than this: an audit never reads the same period twice.
 const audits = { AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '3000' };
 const forms = [
   { form: 'hot', settings: { SEGMENT_INTERVAL_MS: '600000' } },
@@ -38,7 +38,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
     return task;
   }
 
-  /** Frames of a task that runs wait for others before they are moved, unless they have waited for long. */
+  /** Waits until frames are moved: those of a running task wait for others, unless they have waited for long. */
   async function settled(task: string, frames: number): Promise<void> {
     await until(async () => (await formsOf(results.database.db, task))[form] === frames);
   }
@@ -87,10 +87,10 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
       const [torn, whole] = [await twoAttempts(), await twoAttempts()];
       const { s3, database } = results;
       const [key = ''] = (await s3.objects()).filter((name) => name.includes(torn));
-      // The service would write the object again from its copy, which it looks at every ten seconds.
+      // The service would write the object again from its copy, which it checks every ten seconds.
       await database.db('segment_copies').delete();
       await s3.client.removeObject(s3.bucket, key);
-      // As if it had been made now: each is looked for once.
+      // As if it had been stored now, because each object is checked once.
       await database.db('segments').whereIn('task_id', [torn, whole]).update({ created_at: database.db.fn.now() });
       await until(async () => (await named(key)).length === 1);
       expect(await named(key)).toMatchObject([

@@ -10,7 +10,7 @@ const metrics = testMetrics();
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults({
-    // Rows stay rows meanwhile.
+    // Rows stay rows in these tests.
     SEGMENT_INTERVAL_MS: '3600000',
     AUDIT_INTERVAL_MS: '100',
     AUDIT_AGE_MS: '3000',
@@ -76,7 +76,7 @@ test('frames that are gone are reported; tasks in order are not', async () => {
   const [task, healthy] = [newTaskId(), newTaskId()];
   await results.deliver([frame(healthy, 0), frame(healthy, 1), mark(healthy, { frames_published: 2 })]);
   await results.deliver([frame(task, 0), frame(task, 1), mark(task, { frames_published: 2 })]);
-  // Single rows can be taken away; segments have tests of their own (audit-segments.test.ts).
+  // Single rows can be removed; segments have tests of their own (audit-segments.test.ts).
   await turnIntoRows(results.database.db, task);
   await results.database.db('frames').where({ task_id: task, seq: 1 }).delete();
   await ended(healthy);
@@ -91,7 +91,7 @@ test('frames that the end-of-stream marker counts and that never came are report
   const attemptFrames = { count: 3, first_seq: 0, last_seq: 2 };
   await results.deliver([frame(task, 0), frame(task, 1), mark(task, { attempt_frames: attemptFrames })]);
   await ended(task);
-  // It may be seen before the patience with the frames that the mark counts is over.
+  // It may be reported before the wait for the frames of the marker has expired.
   await until(async () => (await named(task))[0]?.details['end_mark'] === true);
   expect(await named(task)).toMatchObject([
     {
@@ -114,7 +114,7 @@ test('of a task with two attempts the end-of-stream marker is compared with the 
     const second = [2, 3].map((seq) => frame(task, seq, { attempt: 2 }));
     await results.deliver([frame(task, 0), frame(task, 1), ...second, mark(task, { attempt: 2, attempt_frames: own })]);
   }
-  // The count of the task is right; the frame that its last attempt ended with is not there.
+  // The count of the task is right; the last frame of its last attempt is missing.
   await turnIntoRows(results.database.db, torn);
   await results.database.db('frames').where({ task_id: torn, seq: 3 }).update({ attempt: 1 });
   await ended(whole);
@@ -148,15 +148,15 @@ test('frames of a job whose task does not exist are reported until its end-of-st
   await until(async () => (await named(lost)).length === 1);
   expect(await named(lost)).toMatchObject([{ kind: 'frames_without_task', details: { task_id: lost } }]);
   expect(await named(known)).toEqual([]);
-  // Neither is asked about again at once.
+  // Neither is queried again at once.
   expect(await both.clone().whereRaw('ask_at < now()')).toEqual([]);
   await results.deliver([mark(lost, { frames_published: 1 })]);
   await until(async () => (await named(lost)).length === 0);
 });
 
-test('a task with alarm rules that was not created after all has no frames', async () => {
+test('a task with alarm rules that was rolled back has no frames', async () => {
   const undone = newTaskId();
-  // As rules make the row before the first frame.
+  // A rule adds the row before the first frame.
   await results.database.db('ingests').insert({ task_id: undone, rule_set: -1, ask_at: new Date(0) });
   const row = results.database.db('ingests').where({ task_id: undone });
   await until(async () => (await row.clone().whereRaw('ask_at > now()')).length === 1);

@@ -12,7 +12,7 @@ import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testin
 import { frame, framesOf, mark, newTaskId, object, settingsOfStore, snapshot, startResults, upTo } from './support.ts';
 import type { TestResults } from './support.ts';
 
-/** Stores the frames; the replica that answers is another process, with topics of its own, and is killed. */
+/** Stores the frames. Another process answers, with topics of its own, and is killed. */
 let results: TestResults;
 let kafka: TestKafka;
 let env: Record<string, string>;
@@ -47,7 +47,7 @@ afterAll(async () => {
   await kafka.close();
 });
 
-/** Its token is valid for some minutes, so each test has one of its own. The next process may be long in coming. */
+/** A token is valid for some minutes, so each test has its own. The next process may take long to start. */
 async function newClient(changes: Partial<ClientOptions> = {}): Promise<VisionClient> {
   return createVisionClient({
     baseUrl: `http://127.0.0.1:${env['PORT'] ?? ''}`,
@@ -110,7 +110,7 @@ test('pages take over the frames when streams are refused, over a kill as well',
   expect(seqs).toEqual(upTo(450));
 });
 
-test('a cursor that was kept goes on in another client', async () => {
+test('another client continues from a stored cursor', async () => {
   const taskId = await newTask(50);
   await end(taskId, 50);
   const first = client.frames(taskId);

@@ -40,7 +40,7 @@ const deps = () => ({
   logger,
   ownPrefix: ownSegmentPrefix(results.database),
   loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
-  // Whatever was stored today has expired, and is old enough to be moved.
+  // All frames of today have expired, and are old enough to be moved.
   settings: { ...testSettings, hotMs: 0, retentionDays: -1 },
   signals: createSignals(logger),
   store: createSegmentStore(results.s3),
@@ -54,7 +54,7 @@ async function startDying(crashAt: string, settings: Record<string, string> = {}
     PORT: String(await freePort()),
     HEALTH_PORT: String(await freePort()),
     DATABASE_URL: results.database.url,
-    // It is to move what is stored, not to take part in storing.
+    // It moves stored frames and must not store any.
     KAFKA_BROKERS: '127.0.0.1:1',
     SERVICE_KEY: testServiceKey('results'),
     SERVICE_PUBLIC_KEYS: testPublicKeys,
@@ -96,7 +96,7 @@ test.each(['results.object_noted', 'results.object_stored', 'results.segments_in
     const numbers = async () => (await storedFrames(db, task)).map(({ seq }) => seq);
     const all = Array.from({ length: FRAMES }, (_, seq) => seq);
     expect(await numbers()).toEqual(all);
-    // The lease of the dead process runs out.
+    // The lease of the dead process expires.
     await db('ingests')
       .where({ task_id: task })
       .update({ compact_at: new Date(0) });
@@ -118,7 +118,7 @@ test('a process that dies between the objects and the index of an expired day is
   expect(await db('segments').select('id')).toEqual([]);
 });
 
-test('an object that is still on its way while its day is removed is found and removed later', async () => {
+test('an object that is being sent while its day is removed is found and removed later', async () => {
   const { db } = results.database;
   const task = newTaskId();
   const day = dayOfTask(task) ?? '';

@@ -53,7 +53,7 @@ afterAll(async () => {
   store.close();
   await Promise.all([database.drop(), s3.close()]);
 });
-// Hot frames of a test do not concern the next one.
+// Hot frames of a test do not affect the next one.
 afterEach(() => database.db('ingests').update({ compact_at: null }));
 
 const settings = { ...testSettings, hotMs: 0 };
@@ -75,7 +75,7 @@ const keep = (events: (FrameData | JobEndedData)[]) =>
     events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
     (work) => inTransaction(database.db, work),
   );
-/** As an earlier release stores them. */
+/** Stores frames as an earlier release does. */
 const keepRows = (task: string, events: (FrameData | JobEndedData)[]) =>
   keep(events).then(() => turnIntoRows(database.db, task));
 const compact = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) =>
@@ -115,7 +115,7 @@ test('many small writes become few segments, and pages stay the same to the last
   expect(await read(task, { minScore: 0 })).toEqual(hot);
 });
 
-test('frames that are too young stay, and few ones wait for others until their task has ended', async () => {
+test('frames below the minimum age stay, and few ones wait for others until their task has ended', async () => {
   const task = newTaskId();
   const patient = { settings: { ...settings, hotMs: 3_600_000 } };
   await keep([...framesOf(task, 0, 600), mark(task)]);
@@ -182,7 +182,7 @@ test('frames that a newer attempt takes over in the moment in which they are mov
   const { db } = database;
   const task = newTaskId();
   await keep(framesOf(task, 0, 600));
-  // The hot frames are removed and the transaction is still open: it waits for us.
+  // The hot frames are removed and the transaction is still open: it waits for this test.
   await db.raw(`create function hold() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(26); return new; end $$`);
   await db.raw(`create trigger hold before insert on segments for each row when (new.object_key is not null)
@@ -294,7 +294,7 @@ test('while a replica moves the frames of a task, no other one does', async () =
 
 test('what is moved at once is bounded by what it takes in memory, however small it is when compressed', async () => {
   const [segments, rows] = [newTaskId(), newTaskId()];
-  // No fixed number of decimals, so they are kept as text: 500 kB a frame, which is nothing when compressed.
+  // No fixed number of decimals, so they are stored as text: 500 kB a frame, which compresses to almost nothing.
   const objects = Array.from({ length: 3_000 }, () => object(1 / 3));
   const large = (task: string) => upTo(20).map((seq) => frame(task, seq, { objects }));
   for (const one of large(segments)) await keep([one]);
@@ -333,7 +333,7 @@ test('a store that is unavailable hides cold pages, with a time to come back; ho
     retryAfterS: 5,
   });
   expect((await read(task, { cursor }, away)).items).toHaveLength(20);
-  // No object of this segment reaches the score, so it is not needed.
+  // No object of this segment reaches the score, so the segment is not needed.
   expect(
     (await read(task, { minScore: 0.95 }, away)).items.map(({ objects, objects_total: total }) => [objects, total]),
   ).toEqual(upTo(500).map(() => [[], 3]));

@@ -46,11 +46,11 @@ import type { TestResults } from './support.ts';
 import { untilSettled } from '@vision/kafka/testing/settled';
 
 const HOUR_MS = 3_600_000;
-/** The database whose name images have. */
+/** Prefix of the database in the keys of images. */
 const WRITER = randomUUID();
 let results: TestResults;
 beforeAll(async () => {
-  // Tasks are folded by the tests, and their frames moved.
+  // The tests fold tasks and move their frames.
   results = await startResults({ SEGMENT_INTERVAL_MS: '600000', END_CHECK_MS: '600000' });
   await results.service.consumers.jobs.joined;
 });
@@ -68,7 +68,7 @@ const deps = () => ({
   ...foldParts(results.database.db),
 });
 
-/** Rows of a task by table, tables without one left out. */
+/** Number of rows of a task by table; tables without rows are omitted. */
 async function leftOf(task: string): Promise<Record<string, number>> {
   const counts = await Promise.all(
     resultTablesOfATask.map(
@@ -103,7 +103,7 @@ async function deliverSource(task: string, n: number): Promise<unknown> {
 
 const ended = (task: string) => snapshot(task, 'subject-a', { version: 2, status: 'succeeded' });
 
-/** The image of a track, whose object has left the store already. */
+/** Stores the row of the image of a track, whose object is no longer in the store. */
 async function storeImage(task: string): Promise<void> {
   const image = { attempt: 1, n: 1, seq: 2, frame_time_ms: 400, width: 64, height: 128, bytes: 10, object_key: null };
   const row = { task_id: task, track_id: '8', day: dayOfTask(task), ...image };
@@ -111,7 +111,7 @@ async function storeImage(task: string): Promise<void> {
   await noteWriter(results.database.db, TRACK_SNAPSHOTS, WRITER);
 }
 
-/** A task with all that can be stored of one: segments in both places, late frames, tracks, an image, a source. */
+/** Creates a task with all kinds of stored data: hot and cold segments, late frames, tracks, an image, a source. */
 async function fullTask(): Promise<string> {
   const task = newTaskId();
   await results.tell(snapshot(task, 'subject-a'));
@@ -121,12 +121,12 @@ async function fullTask(): Promise<string> {
     .where({ task_id: task })
     .update({ compact_at: new Date(0) });
   await compactFrames(deps(), new AbortController().signal);
-  // The service drops copies of objects that it has read back, which it does every ten seconds.
+  // The service drops copies of objects that it has read back, every ten seconds.
   await results.database
     .db('segment_copies')
     .where({ task_id: task })
     .update({ lease_until: new Date('2100-01-01') });
-  // Hours later: the tracks and minutes of before are complete, so they are stored.
+  // Hours later: the earlier tracks and minutes are complete, so they are stored.
   const objects = [{ ...object(0.9), track_id: '8' }];
   const later = (data: FrameData) => ({ ...data, frame_time_ms: 8 * HOUR_MS + data.seq, objects });
   await results.deliver(framesOf(task, 705, 10).map(later));
@@ -157,7 +157,7 @@ test('everything of a deleted task goes, and nothing that is published again bri
   expect(await deleteThem(task)).toEqual([200, [task]]);
   expect(await leftOf(other)).toEqual(before);
   expect(await statusOf(other, 'results')).toBe(200);
-  // Its objects are removed by the sweep, and those of the other task stay.
+  // The sweep removes its objects; those of the other task stay.
   const { db } = results.database;
   expect(await objectsOf(task)).not.toEqual([]);
   await db('unindexed_objects').update({ noted_at: new Date(0) });
@@ -245,7 +245,7 @@ test('the object store is not asked for images when there has never been one', a
   }
 });
 
-test('a fold under way when its task is deleted leaves nothing behind', async () => {
+test('a fold that runs while its task is deleted stores nothing', async () => {
   const task = newTaskId();
   await results.tell(snapshot(task, 'subject-a'));
   await results.deliver(framesOf(task, 0, 5));

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const NOW = 1_000_000;
-/** A stream whose newest frame is a hundred seconds old, with a rule that waits for silence and one for its end. */
+/** A stream whose newest frame is a hundred seconds old, with one rule for silence and one for its end. */
 async function silentTask(
   view: Partial<EvaluatedView> = {},
   { judgedMs, forMs = 5_000 }: { judgedMs?: number; forMs?: number } = {},
@@ -86,7 +86,7 @@ test('frames that wait in Kafka are no silence, and neither is a Kafka that does
   expect(kinds()).toEqual([]);
 });
 
-test('the end of a task waits for its frames behind in Kafka, and those that are stored but not read', async () => {
+test('the end of a task waits for its frames in Kafka, and for those that are stored but not read', async () => {
   const ended = { status: 'failed' as const, endedMs: NOW - 10_000, endedForMs: testSettings.endPatienceMs + 1 };
   const { evaluate, evaluation, kinds } = await silentTask(ended);
   for (const isBehind of [upTo(undefined), upTo(NOW - 10_001), () => Promise.reject(new Error('no broker answers'))])
@@ -103,7 +103,7 @@ test('the end of a task waits for its frames behind in Kafka, and those that are
   ]);
 });
 
-test('the end of a task that says it has all frames waits for nothing', async () => {
+test('the end of a task with all its frames waits for nothing', async () => {
   const { evaluate, evaluation } = await silentTask({
     status: 'failed',
     endedMs: NOW,

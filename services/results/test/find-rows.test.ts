@@ -39,6 +39,6 @@ test('tasks with rows are found on every day, and all days are queried at once',
   database.db.removeListener('query', note);
   const due = database.db('ingests').whereIn('task_id', tasks).whereNotNull('compact_at');
   expect((await due.pluck<string[]>('task_id')).sort()).toEqual(tasks.sort());
-  // For the days, for a task of each, to make these due, and for the task after each.
+  // One for the days, one for a task of each, one to make these due, and one for the task after each.
   expect(asked).toHaveLength(4);
 });

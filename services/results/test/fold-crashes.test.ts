@@ -34,7 +34,7 @@ interface Seen {
   trackId: string;
 }
 
-/** An object for five of ten seconds, five frames a second, then the next one. */
+/** An object in five of ten seconds, five frames a second, then the next object. */
 const passing = (fromSeq: number, toSeq: number, startMs = 0): Seen[] =>
   Array.from({ length: toSeq - fromSeq }, (_, at) => ({ seq: fromSeq + at, timeMs: startMs + (fromSeq + at) * 200 }))
     .filter(({ seq }) => seq % 50 < 25)
@@ -44,8 +44,8 @@ const isLate = ({ seq }: Seen) => seq === 3 || seq === 52;
 const LATER_MS = 15 * MINUTE_MS;
 
 /**
- * What is folded together: at first tracks that have ended and minutes that are complete, which are rows; then more of
- * a track that goes on, which is none; then its end, and frames of the tracks that are stored.
+ * Frames that are folded together: first ended tracks and complete minutes, which become rows; then more of a track
+ * that continues, which becomes none; then its end, and frames of the stored tracks.
  */
 const portions = [
   [...passing(0, 130), ...passing(150, 160, LATER_MS)].filter((one) => !isLate(one)),
@@ -74,7 +74,7 @@ async function keepAndFold(taskId: string, parts: readonly (readonly Seen[])[]):
   }
 }
 
-/** Lets a process fold the task that dies there. It has no Kafka, so it does nothing else. */
+/** Starts a process that folds the task and dies at this point. It has no Kafka, so it does nothing else. */
 async function foldUntil(crashAt: string, taskId: string): Promise<void> {
   const { db, url } = database;
   await db('ingests').update({ fold_at: null });
@@ -100,7 +100,7 @@ async function foldUntil(crashAt: string, taskId: string): Promise<void> {
   }
 }
 
-/** Tracks and timeline of a task as its owner reads them. */
+/** Tracks and timeline of a task, as its owner reads them. */
 async function watched(taskId: string) {
   const asked = { subject: 'subject-a', taskId };
   const { signal } = new AbortController();
@@ -122,7 +122,7 @@ test.each([
   await keep(task, portions[folds] ?? []);
   await foldUntil(crashAt, task);
   expect(await revisionOfFold(database.db, task)).toBe(stored);
-  // The next process folds what is not folded.
+  // The next process folds the remaining frames.
   await foldTask(deps(), task);
   await keepAndFold(task, portions.slice(folds + 1));
   await keepAndFold(undisturbed, portions);

@@ -7,7 +7,7 @@ import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/retain/keep-partitions.ts';
 import { foldParts, logger, testSettings } from './support.ts';
 
-/** Settings of an object store that is a closed port: hot frames need none. */
+/** Settings of an object store on a closed port: hot frames need none. */
 export const CLOSED_STORE = {
   S3_ENDPOINT: 'http://127.0.0.1:1',
   S3_BUCKET: 'none',
@@ -24,7 +24,7 @@ export const closedStore = (): SegmentStore =>
     secretKey: CLOSED_STORE.S3_SECRET_KEY,
   });
 
-/** What a test needs to fold tasks by itself. */
+/** Dependencies for tests that fold tasks themselves. */
 export const foldDeps = (db: Knex, store: SegmentStore) => ({
   ...foldParts(db),
   db,
@@ -36,7 +36,7 @@ export const foldDeps = (db: Knex, store: SegmentStore) => ({
 
 export const CURSOR_KEY = 'cursor-key-cursor-key-cursor-key-cursor';
 
-/** The same, with what reading what was folded needs. */
+/** The same, for tests that also read folded data. */
 export const readDeps = (db: Knex, store: SegmentStore) => ({
   ...foldDeps(db, store),
   taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },

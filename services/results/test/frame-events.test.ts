@@ -177,7 +177,7 @@ test('while the database is unavailable the consumer waits, and nothing is lost'
       const definition = 'seq' in data ? frameProduced : jobEnded;
       await results.producer.publish([{ ...definition, key: task, source: 'inference', data, id }]);
     }
-    // Liveness does not follow the outage.
+    // Liveness does not depend on the outage.
     expect((await fetch(`http://127.0.0.1:${results.service.healthPort}/health/live`)).status).toBe(200);
   } finally {
     await server.query(`alter database ${name} allow_connections true`);

@@ -27,7 +27,7 @@ test('a database that still stores rows is refused, with what to do, until 0.3 w
     'With release 0.3, start results once with WRITE_SEGMENTS=true',
   );
   expect(await isMigrated()).toBe(false);
-  // What release 0.3 does at its start with this setting.
+  // Change that release 0.3 makes at its start with this setting.
   await database.db('frame_form').update({ form: 'segments' });
   await migrate(database.db, migrations);
   expect(await isMigrated()).toBe(true);
@@ -56,7 +56,7 @@ test('rows that only wait to be moved are no obstacle', async () => {
   expect(await isMigrated()).toBe(true);
 });
 
-test('a database whose first migration broke off is none of an earlier release', async () => {
+test('a database whose first migration was interrupted is not one of an earlier release', async () => {
   await database.drop();
   database = await createTestDatabase(before('0005-frames-published'));
   await migrate(database.db, migrations);

@@ -16,7 +16,7 @@ export interface FramePage {
   resume_cursor: string;
 }
 
-/** The forms in which frames are stored; callers see no difference. */
+/** The forms in which frames are stored; responses do not differ. */
 export const forms = [
   { form: 'hot segments', settings: {} },
   {
@@ -31,7 +31,7 @@ export interface FramePages {
   pathOf: (taskId: string, query?: Query) => string;
   page: (taskId: string, query?: Query) => Promise<FramePage>;
   seqs: (page: FramePage) => number[];
-  /** A task of `subject-a` with so many frames. */
+  /** Creates a task of `subject-a` with this number of frames. */
   newTask: (frames: number, facts?: Parameters<typeof snapshot>[2]) => Promise<string>;
 }
 

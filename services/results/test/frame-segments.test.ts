@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Frames with numbers in a row, or an end mark, as a worker may publish them at any time. */
+/** Frames with consecutive numbers, or an end-of-stream marker, as a worker may publish them at any time. */
 type Said =
   | { kind: 'run'; attempt: number; from: number; count: number; variant: number; isSegment: boolean }
   | { kind: 'end'; attempt: number; frames: JobEndedData['attempt_frames'] };
@@ -36,7 +36,7 @@ const said: fc.Arbitrary<Said> = fc.oneof(
       attempt,
       from: fc.nat(30),
       count: fc.integer({ min: 1, max: 12 }),
-      // Seldom another picture under a number: that is a conflict.
+      // Rarely another frame with the same number: that is a conflict.
       variant: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
       isSegment: fc.boolean(),
     }),
@@ -52,7 +52,7 @@ const said: fc.Arbitrary<Said> = fc.oneof(
     }),
   },
 );
-/** What each transaction gets. */
+/** The messages of each transaction. */
 const history = fc.array(fc.array(said, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 });
 
 function framesOf(task: string, { attempt: number, from, count, variant }: Said & { kind: 'run' }): FrameData[] {
@@ -63,7 +63,7 @@ function framesOf(task: string, { attempt: number, from, count, variant }: Said 
   });
 }
 
-/** An event as the consumer gives it to the handler: what was sent, read by the schema of its type. */
+/** An event as the handler receives it: the sent data, parsed by the schema of its type. */
 const receive = <T>({ type, schema }: EventDefinition<T>, key: string, sent: unknown): ReceivedEvent<unknown> => ({
   id: randomUUID(),
   type,
@@ -94,7 +94,7 @@ const handler = () =>
 const counted = ['frames_stored', 'frames_ignored', 'frame_conflicts', 'completed'];
 const sums = async () => Promise.all(counted.map(async (name) => (await metrics.sumOf(`vision.results.${name}`)) ?? 0));
 
-/** Everything that is kept of a task, and what was counted while it was stored. */
+/** All stored data of a task, and the counts from storing it. */
 async function outcome(transactions: Said[][], form: { mayBeSegments: boolean; deleted: boolean }) {
   const { db } = database;
   const task = newTaskId();
@@ -118,7 +118,7 @@ async function outcome(transactions: Said[][], form: { mayBeSegments: boolean; d
   return {
     ingest: json(withoutDates(ingest)),
     frames: json(frames),
-    // With their times, sizes and places in the order of storing.
+    // With their times, sizes and positions in the order of storing.
     heads: json(heads),
     events: json(events.map(({ payload }) => payload)),
     counts: after.map((sum, at) => sum - (before[at] ?? 0)),

@@ -123,7 +123,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(seqs(await page(taskId, { cursor: next.resume_cursor }))).toEqual([]);
   });
 
-  test('resume_cursor is empty only when the task has ended, the mark is in force and everything was delivered', async () => {
+  test('resume_cursor is empty only when the task has ended, the end-of-stream marker is applied and everything was delivered', async () => {
     const taskId = await newTask(4);
     await results.tell(snapshot(taskId, 'subject-a', ended(2)));
     expect((await page(taskId)).resume_cursor).not.toBe('');
@@ -155,7 +155,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(await page(taskId, { cursor })).toMatchObject({ items: [{}], resume_cursor: '' });
   });
 
-  test('fifteen minutes after the end of a task a mark is waited for no more', async () => {
+  test('fifteen minutes after the end of a task an end-of-stream marker is no longer awaited', async () => {
     const endedBefore = (minutes: number) => ({
       status: 'failed' as const,
       ended_at: new Date(Date.now() - minutes * 60_000).toISOString(),
@@ -194,7 +194,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     }
   });
 
-  test('a task of another subject and one that never was take the same way and get the same answer', async () => {
+  test('a task of another subject and an unknown one cause the same requests and get the same answer', async () => {
     const foreign = await newTask(1);
     const answers = [];
     const asked = [];
@@ -202,7 +202,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
       const answer = await results.get(pathOf(id, { cursor: 'garbage' }), 'subject-b');
       const { instance: _instance, trace_id: _trace, ...body } = (await answer.json()) as Record<string, unknown>;
       answers.push({ status: answer.status, body });
-      // Audits of the service ask too, of other tasks.
+      // Audits of the service also query, for other tasks.
       const of = (paths: string[]) => paths.filter((path) => path.includes(id)).length;
       asked.push({ tasks: of(results.tasks.asked), images: of(results.images.asked) });
     }
@@ -218,7 +218,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect((await results.get(pathOf(encodeURIComponent(id)))).status).toBe(404);
   });
 
-  test('a task whose event has not arrived is asked for, once', async () => {
+  test('a task whose event has not arrived is queried, once', async () => {
     const taskId = newTaskId();
     await deliver([frame(taskId, 0)]);
     results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, {
@@ -237,7 +237,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 400, reason: 'not_a_video_task' });
   });
 
-  test('while tasks cannot be asked an unknown task is no 404 but 503', async () => {
+  test('while tasks is unavailable an unknown task returns 503, not 404', async () => {
     const taskId = newTaskId();
     results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, { status: 500, body: {} });
     expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
@@ -262,7 +262,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect((await results.get(pathOf(taskId))).status).toBe(404);
   });
 
-  test('other services learn how many frames of a task can be read', async () => {
+  test('other services read how many frames of a task are readable', async () => {
     const taskId = await newTask(3);
     const stored = async (id: string) =>
       (await results.call('GET', `/internal/v1/tasks/${id}/stored-frames`, 'subject-a', 'tasks')).json();
@@ -272,7 +272,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect(await stored(newTaskId())).toEqual({ frames_stored: 0 });
   });
 
-  test('they learn it of many tasks in one answer, and at most a hundred', async () => {
+  test('they read it for many tasks in one request, at most a hundred', async () => {
     const [some, none] = [await newTask(2), newTaskId()];
     const answer = await results.ask('/internal/v1/stored-frames', { task_ids: [some, none] });
     expect(await answer.json()).toEqual({ items: [{ task_id: some, frames_stored: 2 }] });
@@ -283,7 +283,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     expect((await results.ask('/internal/v1/stored-frames', { task_ids: tooMany })).status).toBe(400);
   });
 
-  test('frames are in the form that this looks at', async () => {
+  test('frames are stored in the form under test', async () => {
     const taskId = await newTask(3);
     await deliver([frame(taskId, 1), frame(taskId, 7), frame(taskId, 5)]);
     const { hot, cold } = await formsOf(results.database.db, taskId);

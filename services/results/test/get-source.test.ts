@@ -116,7 +116,7 @@ test('names the last frame, also when it is stored while the answer is made', as
           .whereRaw('database = (select oid from pg_database where datname = current_database())')
       ).length > 0,
   );
-  // Not by Kafka: the service waits for the lock for three seconds only.
+  // The events come from the test, not from Kafka: the service waits for the lock for three seconds only.
   const signals = createSignals(logger);
   const keeping = {
     partitions: createPartitionKeeper(db, 90),
@@ -130,7 +130,7 @@ test('names the last frame, also when it is stored while the answer is made', as
   expect((await answer).body).toMatchObject({ frames: { stored: 2 }, last_frame_time_ms: 240 });
 });
 
-test('a task whose backend reports nothing is unknown, and so is one whose worker fell silent', async () => {
+test('a task whose backend reports nothing is unknown, and so is one whose worker stopped reporting', async () => {
   const [silent, stale] = [newTaskId(), newTaskId()];
   for (const task of [silent, stale]) await results.tell(snapshot(task, 'subject-a', { status: 'running' }));
   expect((await source(silent)).body).toMatchObject({ state: 'unknown', frames: { stored: 0 }, items: [] });
@@ -142,14 +142,14 @@ test('a task whose backend reports nothing is unknown, and so is one whose worke
   expect(body['measured_fps']).toBeUndefined();
 });
 
-test('a stream that waits for another connection says so until its time is over', async () => {
+test('a stream that waits for another connection is shown as waiting until its wait expires', async () => {
   const task = newTaskId();
   await results.tell(snapshot(task, 'subject-a', { status: 'running', kind: 'stream' }));
   const absence = { away_since_ms: START_MS, gives_up_at_ms: Date.now() + 3_600_000 };
   await reported(task, 1, { state: 'waiting', reason: 'connection_failed', ...absence });
   const aged = (by: string) =>
     results.database.db.raw(`update sources set updated_at = now() - ?::interval where task_id = ?`, [by, task]);
-  // No worker reports it while none has room for it.
+  // No worker reports it while it waits for capacity.
   await aged('1 hour');
   const { body } = await source(task);
   expect(body).toMatchObject({ state: 'waiting', ...absence, items: [{ state: 'waiting', reason: 'unreachable' }] });
@@ -196,7 +196,7 @@ test('pages through earlier states, each once, newest first', async () => {
   expect((await source(task)).body.items[1]).toMatchObject({ state: 'reconnecting', reason: 'unreachable' });
 });
 
-test('a view of an earlier release learns its kind from tasks', async () => {
+test('a view of an earlier release gets its kind from tasks', async () => {
   const task = newTaskId();
   const told = snapshot(task, 'subject-a', { status: 'running', kind: 'upload' });
   await results.tell(told);

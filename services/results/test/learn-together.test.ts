@@ -17,7 +17,7 @@ async function looksUpRules(taskId: string): Promise<boolean> {
   return row?.rule_set !== undefined && row.rule_set !== null && row.rule_set < 0;
 }
 
-test('a rule and a task that are learned at the same time find each other, whichever is first', async () => {
+test('a rule and a task that are stored at the same time find each other in either order', async () => {
   for (const isRuleFirst of [true, false]) {
     const subject = newSubject();
     const taskId = newTaskId();

@@ -9,8 +9,8 @@ import { decodeTotals } from '../src/domain/fold/hour-codec.ts';
 const HOUR_MS = 3_600_000;
 
 /**
- * Writes the hours around the creation of a task as the last release did, whose rows do not say the frames and seconds
- * of an hour as a whole. Returns how many there are.
+ * Rewrites the hours around the creation of a task in the form of the last release, whose rows have no frames and
+ * seconds for the entire hour. Returns their number.
  */
 export async function makeOlder(db: Knex, taskId: string): Promise<number> {
   const begin = Math.floor(createdAtMsOf(taskId) / HOUR_MS) * HOUR_MS;

@@ -74,7 +74,7 @@ test('end-of-stream markers that cannot be decided hold back no other, and each 
     const task = newTaskId();
     const missing = { attempt_frames: { count: 2, first_seq: 0, last_seq: 1 } };
     await keep([frame(task, 0), mark(task, missing)]);
-    // An id without a time is none of this system.
+    // This system generates no id without a time.
     await ingests().where({ task_id: task }).update({ task_id: id });
   }
   const apply = () => applyOverdueEnds({ db: database.db, loops, settings, signals, wakeRelay: () => undefined });
@@ -82,7 +82,7 @@ test('end-of-stream markers that cannot be decided hold back no other, and each 
   expect(await ingests().where({ task_id: healthy }).first('end_status')).toEqual({ end_status: 'succeeded' });
   expect(lines.splice(0).map((line) => line['task_id'])).toEqual(expect.arrayContaining(poisoned));
   expect(await gauge('overdue_ends')).toBe(2);
-  // The next round repeats them and logs no second line so soon.
+  // The next round retries them and does not log a second line so soon.
   await expect(apply()).resolves.toBe(0);
   expect(lines).toEqual([]);
 });

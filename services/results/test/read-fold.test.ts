@@ -18,7 +18,7 @@ let store: SegmentStore;
 
 beforeAll(async () => {
   database = await testResults();
-  // A fold of the service would be one more that changes rows.
+  // A fold by the service would also change rows.
   results = await startResults({ END_CHECK_MS: '600000' }, database);
   store = createSegmentStore(results.s3);
 });
@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A task that gets a minute of frames whenever it is asked to, each minute with a track of its own. */
+/** A task that gets a minute of frames on request, each minute with a track of its own. */
 async function growingTask() {
   const taskId = newTaskId();
   await results.tell(snapshot(taskId, 'subject-a', {}));
@@ -50,11 +50,11 @@ async function growingTask() {
   return { taskId, deps, grow, minutes: () => minutes };
 }
 
-/** What a reader finds: tracks of rows, and those that the view has beside them. */
+/** Ids that a reader finds: tracks of rows, and those that the view has in addition. */
 const idsOf = async (db: typeof database.db, taskId: string) =>
   await db('tracks').where({ task_id: taskId }).orderBy('track_id').pluck<string[]>('track_id');
 
-test('what was read while a fold changed rows is thrown away', async () => {
+test('discards data that was read while a fold changed rows', async () => {
   const { taskId, deps, grow } = await growingTask();
   let reads = 0;
   const found = await readFold(deps, taskId, async (view, db) => {
@@ -67,7 +67,7 @@ test('what was read while a fold changed rows is thrown away', async () => {
   expect(found.isInTransaction).toBeFalsy();
 });
 
-test('what was read is thrown away when another revision is noted with its last rows', async () => {
+test('discards data when its last rows have another revision', async () => {
   const { taskId, deps, grow } = await growingTask();
   let reads = 0;
   const found = await readFold(deps, taskId, async (view, db) => {

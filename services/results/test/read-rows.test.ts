@@ -19,9 +19,9 @@ import { turnIntoRows } from './rows.ts';
 import { formsOf, frame, newTaskId, object, snapshot, testResults } from './support.ts';
 import type { Page } from './support.ts';
 
-/** Reads take at most 1000 rows at once, so the rows of a task fill more than one of these. */
+/** Reads take at most 1000 rows at once, so the rows of a task need more than one read. */
 const ROWS = 1_200;
-/** As many as a reader of tracks takes beside what is folded. */
+/** As many as a reader of tracks reads in addition to folded ones. */
 const FRAMES = 2_000;
 const LATE = 300;
 const PAGE = 500;
@@ -42,7 +42,7 @@ const deps = () => ({
   cursors: cursorCodec([CURSOR_KEY]),
 });
 
-/** Five frames a second; a person is there for half of every ten seconds, each time another one. */
+/** Five frames a second; a person is visible in half of every ten seconds, each time another one. */
 function sceneAt(taskId: string, seq: number): FrameData {
   const person = { ...object(0.9), track_id: `a1-${Math.floor(seq / 50)}` };
   return frame(taskId, seq, { objects: seq % 50 < 25 ? [person] : [] });
@@ -53,7 +53,7 @@ interface Kept {
   isMixed: boolean;
 }
 
-/** Stores these frames; of a mixed task, those of the first half as release 0.3 did. */
+/** Stores these frames; the first half of a mixed task as release 0.3 did. */
 async function keep({ taskId, isMixed }: Kept, seqs: number[]): Promise<void> {
   const messages = seqs.map((seq) => ({ kind: 'frame' as const, data: sceneAt(taskId, seq) }));
   await storeFrames(deps(), messages, (work) => inTransaction(database.db, work));
@@ -62,7 +62,7 @@ async function keep({ taskId, isMixed }: Kept, seqs: number[]): Promise<void> {
 
 const span = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
-/** A task whose reader has read the first page when a frame of that page arrives, and then all that follow. */
+/** A task of which a frame of the first page arrives after a reader has read that page, and then all that follow. */
 async function newTask(isMixed: boolean) {
   const kept = { taskId: newTaskId(), isMixed };
   await saveTaskView(database.db, snapshot(kept.taskId, 'subject-a'));
@@ -86,7 +86,7 @@ async function read(taskId: string, query: Record<string, string | number>): Pro
   return JSON.parse(text.toString().replaceAll(taskId, 'task')) as Page & { next_cursor: string };
 }
 
-/** Every page behind the cursor. */
+/** Every page after the cursor. */
 async function readOn(taskId: string, query: Record<string, string | number>): Promise<Page['items'][]> {
   const pages: Page['items'][] = [];
   let cursor: string | undefined;
@@ -148,7 +148,7 @@ test('a backtest of a rule evaluates rows and segments', async () => {
   expect(report).toMatchObject({ framesRead: FRAMES, coverage: 1, suppressed: 0 });
   expect(alarms.map(({ openedMs }) => openedMs)).toEqual(span(0, FRAMES / 50).map((visit) => visit * 10_000));
   const { alarms: expected, ...rest } = await evaluate(whole.taskId);
-  // The id of an alarm is made of that of its task.
+  // The id of an alarm depends on that of its task.
   const facts = (list: typeof alarms) => list.map((alarm) => ({ ...alarm, alarmId: '' }));
   expect([facts(alarms), report]).toEqual([facts(expected), rest]);
 });

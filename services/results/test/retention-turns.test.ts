@@ -26,7 +26,7 @@ afterAll(async () => {
 const HOUR_MS = 3_600_000;
 const today = new Date().toISOString().slice(0, 10);
 
-/** One replica, for which today has expired, on a bucket that seems to have these keys. */
+/** One replica, for which today has expired, with a bucket that seems to have these keys. */
 function replica(keys: Set<string>, onRemoved: () => void = () => undefined) {
   const store: SegmentStore = {
     ...bucket,

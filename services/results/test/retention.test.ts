@@ -3,7 +3,7 @@ import { frame, newTaskId, snapshot, startResults, storedFrames } from './suppor
 import type { TestResults } from './support.ts';
 
 const DAY_MS = 86_400_000;
-// The service lives 91 days in the future of what it is given, so that a task of today is just expired.
+// The clock of the service is 91 days ahead of its data, so a task of today has just expired.
 let later: TestResults;
 beforeAll(async () => {
   later = await startResults({ CLOCK_OFFSET: '91 days' });
@@ -20,7 +20,7 @@ const partitions = async (): Promise<string[]> => {
 };
 const nameOf = (time: number) => `frames_${new Date(time).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-/** Days as another, younger replica would have made them. */
+/** Creates partitions as another replica would have created them earlier. */
 async function makePartition(time: number): Promise<void> {
   await db().raw(
     `create table if not exists ?? partition of frames for values in ('${new Date(time).toISOString().slice(0, 10)}')`,
@@ -38,12 +38,12 @@ test('what has expired is hidden at once and removed by the next run; what has n
   await db()('ingests').insert([{ task_id: expired }, { task_id: '0fffffff-ffff-7000-8000-000000000000' }]);
   expect((await later.get(`/v1/vision/tasks/${expired}/results`)).status).toBe(404);
 
-  // The service runs it by itself as well, so how much this run finds is open.
+  // The service also runs it, so the number of results of this run is undetermined.
   expect((await later.call('POST', '/internal/v1/retention/run')).status).toBe(200);
   expect(await db()('task_views').select('task_id')).toEqual([{ task_id: kept.task_id }]);
   expect(await db()('ingests').select('task_id')).toEqual([{ task_id: '0fffffff-ffff-7000-8000-000000000000' }]);
   expect((await later.get(`/v1/vision/tasks/${kept.task_id}/results`)).status).toBe(200);
-  // Today of the service and two days ahead are there before a frame needs them.
+  // Partitions of today and of the next two days exist before a frame needs them.
   const ahead = [91, 92, 93].map((days) => nameOf(now + days * DAY_MS));
   expect(await partitions()).toEqual([nameOf(now + DAY_MS), ...ahead]);
   expect(await (await later.call('POST', '/internal/v1/retention/run')).json()).toEqual({
@@ -58,7 +58,7 @@ test('a partition in use is left for the next run', async () => {
   await makePartition(old);
   const reader = await db().transaction();
   try {
-    // The tries to drop it take longer than a transaction may idle.
+    // The attempts to drop it take longer than a transaction may idle.
     await reader.raw('set local idle_in_transaction_session_timeout = 0');
     await reader.raw('select * from frames limit 1');
     expect(await (await later.call('POST', '/internal/v1/retention/run')).json()).toMatchObject({ partitions: 0 });

@@ -11,8 +11,8 @@ interface StoredSegment {
 }
 
 /**
- * Makes rows of the hot segments of a task, as release 0.3 stores them with WRITE_SEGMENTS=false: a task of rows alone
- * is never due for compaction, so only the row finder leads to them.
+ * Turns the hot segments of a task into rows, as release 0.3 stores them with WRITE_SEGMENTS=false. A task of rows
+ * alone is never due for compaction, so only the row finder leads to them.
  */
 export async function turnIntoRows(db: Knex, taskId: string): Promise<void> {
   await db.transaction(async (tx) => {

@@ -22,7 +22,7 @@ const foldOf = (revision: number, text: string): StoredFold => ({
 
 const planAt = (position: number) => ({ position, ms: 60_000, againMs: 600_000, ruleSet: { before: 7, after: 8 } });
 
-/** A task whose fold has been stored once, and whose next one is not planned. */
+/** A task whose fold has been stored once, without a planned next one. */
 async function foldedTask(): Promise<string> {
   const { db } = database;
   const taskId = newTaskId();

@@ -19,7 +19,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     bbox: { format: 'cxcywh_normalized' as const, cx, cy, width: 0.1, height: 0.2 },
     track_id: track,
   });
-  /** Even frames have a person at the left and a car at the right, odd ones have a helmet below the threshold. */
+  /** Even frames have a person on the left and a car on the right, odd ones have a helmet below the threshold. */
   async function newScene(frames: number): Promise<string> {
     const taskId = await newTask(0);
     const objectsOf = (seq: number) =>

@@ -11,7 +11,7 @@ import { checksumOf, pack } from '@vision/contracts/segments/pack';
 const body = pack(Buffer.from('objects of frames '.repeat(100)), 'small');
 const object: SegmentObject = { objectKey: 'segments/one', bytes: body.length, checksum: checksumOf(body) };
 const short = body.subarray(0, body.length / 2);
-/** Of the right length, with a wrong byte behind the header. */
+/** Of the right length, with a wrong byte after the header. */
 const wrong = Buffer.from(body.map((byte, index) => (index === body.length - 1 ? byte ^ 1 : byte)));
 
 let server: Server;
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 type Reply = Buffer | 503 | Promise<Buffer>;
 
-/** A store that gives these replies one after the other, the last one again and again. Each is whole to HTTP. */
+/** A store that returns these replies one after the other, and repeats the last one. Each is complete for HTTP. */
 async function startStore(...replies: [Reply, ...Reply[]]): Promise<{ gets: () => number }> {
   let gets = 0;
   const answer = async (res: ServerResponse) => {
@@ -61,7 +61,7 @@ test('an object that stays damaged is reported as damaged, and requested again b
 test('many readers of one object at once are one request to the store', async () => {
   const reply = Promise.withResolvers<Buffer>();
   const { gets } = await startStore(reply.promise);
-  // More than may be fetched and wait at once.
+  // More than the limits of concurrent and waiting fetches allow together.
   const reads = Array.from({ length: 200 }, () => store.get(object));
   await until(() => gets() === 1);
   reply.resolve(body);

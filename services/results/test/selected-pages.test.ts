@@ -40,7 +40,7 @@ beforeEach(() => {
   fetched = [];
   statements = 0;
   storeMs = 0;
-  // A page ends after some tenths of a second too, which a busy machine takes for one statement.
+  // A page also ends after 300 ms, which a busy machine may need for one statement.
   jest.spyOn(performance, 'now').mockReturnValue(0);
 });
 afterEach(() => {
@@ -128,7 +128,7 @@ test('a search by time begins at its first segment and ends behind its last one'
   const page = await read({ from_ms: '1000500', to_ms: '1004000' });
   expect([page.seqs, page.hasMore]).toEqual([[1001, 1002, 1003], false]);
   expect(fetched).toEqual(['segment 250']);
-  // Rows and segments from there on, and once more behind them, where nothing is in time.
+  // Rows and segments from there on, and once more after them, where none is in the requested times.
   expect(statements).toBe(4);
 });
 
@@ -152,7 +152,7 @@ test('the first segment of a time is found by the index of times', async () => {
   expect(rows).toEqual([{ valid: true, parts: 1 }]);
 });
 
-test('a page of a search ends when its time is over, however few segments it has opened, and the next one goes on', async () => {
+test('a page of a search ends at its time limit, however few segments it has opened, and the next one goes on', async () => {
   jest.restoreAllMocks();
   storeMs = 200;
   const page = await read({ skip_empty: 'true', track_id: 'nobody' });
@@ -176,6 +176,6 @@ test('a search of a track whose task is folded opens the segments of its time al
   fetched = [];
   const nobody = await read({ skip_empty: 'true', track_id: 'nobody' });
   expect([nobody.seqs, nobody.hasMore, fetched]).toEqual([[], false, []]);
-  // Frames without the track stay when they are not to be left out.
+  // Frames without the track stay unless they are to be skipped.
   expect((await read({ track_id: 't150', from_ms: '599000', to_ms: '601000' })).seqs).toEqual([599, 600]);
 });

@@ -34,7 +34,7 @@ afterEach(async () => {
   await s3.close();
 });
 
-/** For which today has expired. */
+/** Today has expired with these settings. */
 const settings = { ...testSettings, hotMs: 0, retentionDays: -1 };
 const depsOf = ({ db }: TestDatabase) => ({
   db,
@@ -61,7 +61,7 @@ async function fill(deps: TestDeps): Promise<void> {
 
 const inBucket = async () => (await s3.objects()).filter((key) => key.startsWith('segments/'));
 
-/** Sent long ago, and part of no segment. */
+/** Adds an object that was sent long ago and is part of no segment. */
 async function abandon({ db, ownPrefix }: TestDeps): Promise<string> {
   const objectKey = `${await ownPrefix()}${today}/abandoned`;
   await noteObject(db, { objectKey, day: today });
@@ -104,7 +104,7 @@ test('a restored database removes no object, until an operator goes on with it',
   expect(await inBucket()).toEqual([]);
 });
 
-test('an object that became no part of a segment is removed when its grace is over', async () => {
+test('an object that became no part of a segment is removed when its grace period has expired', async () => {
   const [deps] = databases.map(depsOf) as [TestDeps];
   const key = await abandon(deps);
   await deps.db('unindexed_objects').update({ noted_at: new Date(Date.now() - 3 * 86_400_000) });

@@ -27,7 +27,7 @@ const snapshotOf = (taskId: string, n: number, facts: Partial<SourceChangedData>
   ...facts,
 });
 
-/** Publishes data as it is; resolves when the consumer is done with it. */
+/** Publishes data unchanged; resolves when the consumer has processed it. */
 async function deliver(key: string, data: object): Promise<unknown> {
   const id = randomUUID();
   const headers = { ce_id: id, ce_type: sourceChanged.type, ce_source: 'test', ce_specversion: '1.0' };

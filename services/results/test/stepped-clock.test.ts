@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('what a clock that was ahead has put off is due when the clock is right again', async () => {
+test('rows that were scheduled by a fast clock are due after the clock is corrected', async () => {
   const { db } = database;
   const taskId = randomUUID();
   await db.raw(

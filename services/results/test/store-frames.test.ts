@@ -44,7 +44,7 @@ describe('storing', () => {
       events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
       (work) => inTransaction(database.db, work),
     );
-  /** What an end mark says of what its attempt published. */
+  /** Frame counts of an end-of-stream marker for its attempt. */
   const published = (count: number, first_seq: number, last_seq: number) => ({
     attempt_frames: { count, first_seq, last_seq },
   });
@@ -92,7 +92,7 @@ describe('storing', () => {
     expect(await database.db('ingests').where({ task_id: task }).first('stored')).toEqual({ stored: 60 });
   });
 
-  test('a takeover goes on where it was and the old worker is heard no more', async () => {
+  test('a takeover continues at the same position and frames of the old worker are ignored', async () => {
     const task = newTaskId();
     await store(frame(task, 0), frame(task, 1), frame(task, 2));
     await store(
@@ -117,7 +117,7 @@ describe('storing', () => {
     ]);
   });
 
-  test('a mark is out of force when another attempt goes on after it', async () => {
+  test('an end-of-stream marker no longer applies when another attempt continues after it', async () => {
     const task = newTaskId();
     await store(frame(task, 0), mark(task));
     await store(frame(task, 1, { attempt: 2 }));
@@ -138,7 +138,7 @@ describe('storing', () => {
     expect(await stored(task)).toEqual([0, 1, 5]);
   });
 
-  test('what an attempt published before the next one began is stored, also when it is read later', async () => {
+  test('stores frames that an attempt published before the next one began, also when they are read later', async () => {
     const task = newTaskId();
     await store(frame(task, 0), frame(task, 100, { attempt: 2 }));
     await store(frame(task, 1), frame(task, 2), frame(task, 100, { frame_time_ms: 1 }));
@@ -164,7 +164,7 @@ describe('storing', () => {
     expect(await alarms('holes')).toBe(before);
   });
 
-  test('frames that never come raise an alarm when the patience is over, and the task may end', async () => {
+  test('frames that never come raise an alarm when the wait for them has expired, and the task may end', async () => {
     const task = newTaskId();
     const before = Number(await alarms('holes'));
     await store(frame(task, 0), frame(task, 2), mark(task, published(3, 0, 2)));
@@ -175,10 +175,10 @@ describe('storing', () => {
     expect(await alarms('holes')).toBe(before + 1);
   });
 
-  test('end-of-stream markers that cannot be decided keep those behind them from nothing', async () => {
+  test('end-of-stream markers that cannot be decided block no later ones', async () => {
     const task = newTaskId();
     const pending = { pending_end: mark(task, published(1, 0, 0)), pending_until: new Date(0) };
-    // None of these ids holds the day that its frames would be counted in.
+    // None of these ids holds the day that would be needed to count its frames.
     const stuck = Array.from({ length: 45 }, () => ({ task_id: randomUUID(), ...pending }));
     await database.db('ingests').insert(stuck);
     try {
@@ -191,7 +191,7 @@ describe('storing', () => {
     }
   });
 
-  test('a count that an earlier release did not keep is no hole', async () => {
+  test('a count that an earlier release did not maintain is no missing frame', async () => {
     const task = newTaskId();
     const before = Number(await alarms('holes'));
     await store(frame(task, 0), frame(task, 1));
@@ -203,7 +203,7 @@ describe('storing', () => {
     expect(await alarms('holes')).toBe(before);
   });
 
-  test('frames of a dead worker that its successor repeats count for the mark of the successor', async () => {
+  test('frames of a dead worker that its successor repeats count for the end-of-stream marker of the successor', async () => {
     const task = newTaskId();
     await store(frame(task, 0), frame(task, 1), frame(task, 2));
     const again = [1, 2, 3].map((seq) => frame(task, seq, { attempt: 2 }));
@@ -240,7 +240,7 @@ describe('storing', () => {
     const task = newTaskId();
     const label = 'tab\there\\ line\nbreak\r "quote" \u0000 \\N ünï';
     await store(frame(task, 0, { objects: [object(0.9, label)] }));
-    // Once more by the way that looks first.
+    // Once more by the path that compares with stored frames first.
     await store(frame(task, 1), frame(task, 2, { objects: [object(0.9, label)] }));
     const late = frame(task, 1, { objects: [object(0.9, label)] });
     await store({ ...late, seq: 0 });

@@ -26,7 +26,7 @@ class Stream {
   readonly events: Event[] = [];
   readonly answer: IncomingMessage;
   text = '';
-  /** All of it. */
+  /** The complete response so far. */
   received = '';
   isEnded = false;
 
@@ -215,7 +215,7 @@ test('all readers of a process share one statement, and none is sent while there
   db.on('query', note);
   const watch = createTaskWatch({ db, logger, endPatienceMs: 1000 });
   watch.start();
-  // Absence shows in time only: some intervals of the watch.
+  // Only time can show absence: some intervals of the watch.
   await delay(500);
   expect(statements).toEqual([]);
   const followed = tasks.map((taskId) => watch.follow(taskId));
@@ -251,7 +251,7 @@ test('a stream of a deleted task ends, and a stop ends streams at once', async (
   const http = results.service.stopPhases.find(({ name }) => name === 'http');
   const startedAt = performance.now();
   await http?.stop();
-  // One that nobody wakes ends with its next comment, ten seconds after the last one.
+  // A stream without a wake-up would end with its next comment, ten seconds after the last one.
   expect(performance.now() - startedAt).toBeLessThan(8000);
   await until(() => Promise.resolve(streams[1]?.isEnded === true));
   expect(streams[1]?.answer.complete).toBe(true);

@@ -47,7 +47,7 @@ interface Follower {
   signal?: AbortSignal;
 }
 
-/** What a reader of all frames of a task is sent. */
+/** Events of a reader that follows all frames of a task. */
 async function follow(
   taskId: string,
   { query, searches, signal = new AbortController().signal }: Follower,
@@ -61,7 +61,7 @@ async function follow(
   return followResults(deps, { subject: 'subject-a', taskId, task, from: nothingRead, selection, signal });
 }
 
-/** Follows a task of 250 frames that gets one more when all are read; returns the turns that its pages waited for. */
+/** Follows a task of 250 frames that gets one more when all are read; returns the slots that its pages waited for. */
 async function turnsOf(query: Record<string, string>): Promise<unknown[]> {
   const taskId = await newTask(250);
   const turns: unknown[] = [];
@@ -75,7 +75,7 @@ async function turnsOf(query: Record<string, string>): Promise<unknown[]> {
   return turns;
 }
 
-/** Statements that read how far the task is folded. */
+/** Counts statements that read the progress of the fold. */
 async function foldReadsOf(taskId: string, query: Record<string, string>): Promise<{ frames: number; reads: number }> {
   const { db } = results.database;
   let reads = 0;

@@ -33,7 +33,7 @@ import { untilSettled } from '@vision/kafka/testing/settled';
 
 export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
-/** Numbers of the service for tests that build a part of it. */
+/** Settings for tests that build a part of the service. */
 export const testSettings = {
   retentionDays: 90,
   snapshotDays: 30,
@@ -49,21 +49,21 @@ export const testSettings = {
 /** For tests that store frames without following alarm rules. */
 export const noRules = { stored: () => undefined, stop: () => Promise.resolve() };
 
-/** What a fold needs beside its stores, when nothing runs that it could wake. */
+/** Dependencies of a fold beside its stores, without running parts that it could wake. */
 export const foldParts = (db: Knex) => ({
   arrivals: { completeUntil: () => Promise.resolve(undefined) },
   rules: createRuleBook(db),
   wakeRelay: () => undefined,
 });
 
-/** A frame as it is stored, in whatever form; undefined objects are in the object store. */
+/** A stored frame in any form; undefined objects are in the object store. */
 export interface StoredForTest {
   seq: number;
   attempt: number;
   objects: string | undefined;
 }
 
-/** The frames of a task that the database knows, in the order of their numbers; one that is there twice comes twice. */
+/** The stored frames of a task in the order of their numbers; a frame that is stored twice is returned twice. */
 export async function storedFrames(db: Knex, taskId: string): Promise<StoredForTest[]> {
   const rows = await db('frames').where({ task_id: taskId }).select<StoredForTest[]>('seq', 'attempt', 'objects');
   const segments = await db('segments')
@@ -80,7 +80,7 @@ export async function storedFrames(db: Knex, taskId: string): Promise<StoredForT
   return [...rows, ...inSegments].sort((a, b) => a.seq - b.seq);
 }
 
-/** How many frames a task has as rows, in hot segments and in the object store. */
+/** Number of frames of a task in rows, in hot segments and in the object store. */
 export async function formsOf(db: Knex, taskId: string): Promise<{ rows: number; hot: number; cold: number }> {
   const { rows } = await db.raw<{ rows: [{ rows: number; hot: number; cold: number }] }>(
     `select (select count(*) from frames where task_id = :taskId) as rows,
@@ -94,7 +94,7 @@ export async function formsOf(db: Knex, taskId: string): Promise<{ rows: number;
 
 export const testResults = () => createTestDatabase(migrations, { poolMax: 10 });
 
-/** A task id as the tasks service makes them, created at this time. */
+/** A task id as the tasks service generates them, created at this time. */
 export function taskIdAt(time: number): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(time, 0, 6);
@@ -152,10 +152,10 @@ export function snapshot(taskId: string, subject: string, facts: Partial<TaskSna
   };
 }
 
-/** The task as the tasks service tells other services. */
+/** The task in the response of the tasks service to other services. */
 export const internalTask = (task: TaskSnapshot): InternalTask => ({ ...task, job_seen: true, age_s: 1 });
 
-/** An image call as the images service tells other services. */
+/** An image call in the response of the images service to other services. */
 export const imageCall = (taskId: string, subject: string) => ({
   task_id: taskId,
   version: 1,
@@ -174,13 +174,13 @@ export const imageCall = (taskId: string, subject: string) => ({
 
 export interface Neighbour {
   url: string;
-  /** What it answers for a path; anything else is 404. */
+  /** Response for each path; any other path gets 404. */
   answers: Map<string, { status: number; body: object }>;
   asked: string[];
   stop: () => Promise<void>;
 }
 
-/** Stands in for tasks or images, whose answers a test decides. */
+/** Stands in for tasks or images, with responses that a test sets. */
 async function startNeighbour(): Promise<Neighbour> {
   const answers: Neighbour['answers'] = new Map();
   const asked: string[] = [];
@@ -216,9 +216,9 @@ export interface TestResults {
   images: Neighbour;
   get: (path: string, subject?: string) => Promise<Response>;
   call: (method: string, path: string, subject?: string, issuer?: CallingService) => Promise<Response>;
-  /** A question with a body, asked for nobody's tasks in particular. */
+  /** A request with a body and without a subject. */
   ask: (path: string, body: unknown) => Promise<Response>;
-  /** Publishes and waits until the service has dealt with all of it; returns what became of each. */
+  /** Publishes events and waits until the service has processed all of them; returns the outcome of each. */
   deliver: (events: (FrameData | JobEndedData)[]) => Promise<unknown[]>;
   tell: (task: TaskSnapshot) => Promise<unknown>;
   stop: () => Promise<void>;
@@ -304,13 +304,13 @@ export async function startResults(settings: Record<string, string> = {}, lent?:
   };
 }
 
-/** As callers read it. */
+/** In the form for callers. */
 export interface Page {
   items: { frame_id: string; objects: unknown[]; objects_total?: number }[];
   resume_cursor: string;
 }
 
-/** Frames of a task with numbers in a row. */
+/** Frames of a task with consecutive numbers. */
 export const framesOf = (task: string, from: number, count: number) =>
   Array.from({ length: count }, (_, index) => frame(task, from + index));
 

@@ -51,7 +51,7 @@ const readWith = (timelines: Pick<Gate, 'run'>, taskId: string, signal: AbortSig
   return getTimeline(deps, { subject: 'subject-a', taskId, query, signal });
 };
 
-test('a timeline waits for its turn among subjects, and ends when the caller has gone', async () => {
+test('a timeline waits for its slot among subjects, and ends when the caller has disconnected', async () => {
   const taskId = await longTask();
   const caller = new AbortController();
   const turns: unknown[] = [];

@@ -19,7 +19,7 @@ let store: SegmentStore;
 
 beforeAll(async () => {
   database = await testResults();
-  // Frames are moved to the object store meanwhile.
+  // Frames are moved to the object store during these tests.
   results = await startResults({ SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' }, database);
   store = createSegmentStore(results.s3);
   const { frames, tasks } = results.service.consumers;
@@ -59,7 +59,7 @@ const newTask = async (facts: Parameters<typeof snapshot>[2] = {}, taskId = newT
   return taskId;
 };
 
-/** Folds everything that is stored, as the background does five seconds after frames were stored. */
+/** Folds all stored frames, as the background does five seconds after frames were stored. */
 const fold = (taskId: string) => foldTask(foldDeps(database.db, store), taskId);
 
 const seen = (trackId: string, score: number, label = 'person') => ({ ...object(score, label), track_id: trackId });
@@ -131,7 +131,7 @@ const steps = fc.array(
   fc.record({
     stepMs: fc.constantFrom(40, 200, 999, 2_999, 61_000, 700_000, 4_000_000),
     objects: fc.uniqueArray(detection, { maxLength: 4, selector: ({ id }) => id }),
-    /** Which delivery brings the frame, and which one repeats it. */
+    /** The delivery that has the frame, and the one that repeats it. */
     comesAt: fc.nat(3),
     againAt: fc.option(fc.nat(3)),
   }),
@@ -166,7 +166,7 @@ test('the timeline is what its frames say, in any order and portions, folded or 
         [86_400_000, 0.95],
         [1_000, 0.3],
       ] as const) {
-        // The last 2,500 seconds where seconds are counted.
+        // The last 2,500 seconds for buckets of a second.
         const fromMs = bucketMs === SECOND ? Math.max(life.from, life.to - 2_500_000) : floorTo(life.from, bucketMs);
         const scoreQuery = score === undefined ? '' : `&min_score=${score}`;
         const query = `?from_ms=${fromMs}&to_ms=${life.to}&bucket_ms=${bucketMs}${scoreQuery}`;

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { until } from '@vision/shared/testing/until';
 
-/** What one session does in its transaction. */
+/** Statements of one session in its transaction. */
 export type Step = (tx: Knex.Transaction) => Promise<unknown>;
 
-/** Both sessions are under way before either commits, unless the second waits for the first. */
+/** Both sessions have begun before either commits, unless the second waits for the first. */
 export async function together(db: Knex, first: Step, second: Step): Promise<void> {
   const [one, other] = [await db.transaction(), await db.transaction()];
   await first(one);

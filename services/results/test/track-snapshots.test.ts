@@ -90,7 +90,7 @@ async function publish(data: SnapshotTakenData) {
   return untilSettled(results.service.consumers.jobs, id);
 }
 
-/** Stores an image and tells of it. */
+/** Stores an image and publishes its event. */
 async function takeImage(task: string, n: number): Promise<string> {
   const key = await storeImage(task, n);
   await publish(taken(task, n, key));
@@ -110,7 +110,7 @@ const imageOf = async (task: string) => {
   return ((await response.json()) as { snapshot: Record<string, unknown> }).snapshot;
 };
 const objectsOf = async (task: string) => (await results.s3.objects()).filter((key) => key.includes(task));
-/** Removes what is listed as unused, whatever its age. */
+/** Removes all objects that are listed as unused, regardless of their age. */
 async function sweepListed() {
   await results.database.db('unindexed_objects').update({ noted_at: new Date(0) });
   await sweepSegmentObjects(deps());
@@ -158,7 +158,7 @@ test('a client that has the image learns that it has not changed', async () => {
   expect(await ask('"other"')).toBe(200);
 });
 
-test('why a track has no image is said', async () => {
+test('returns why a track has no image', async () => {
   const ended = { status: 'succeeded' as const, version: 2, ended_at: new Date(Date.now() - 120_000).toISOString() };
   const reasonOf = async (facts: Parameters<typeof snapshot>[2], frames = 10, score = 0.9) => {
     const task = await taskWith(facts, frames, score);
@@ -173,7 +173,7 @@ test('why a track has no image is said', async () => {
   expect(await reasonOf({})).toEqual(['not_taken', 'snapshot_none']);
 });
 
-test('an image of another subject, an unknown track and a foreign form are not found alike', async () => {
+test('an image of another subject, an unknown track and a foreign form get the same 404', async () => {
   const task = await taskWith();
   await takeImage(task, 1);
   expect(await read(task, { subject: 'subject-b' })).toMatchObject({ status: 404, reason: 'task_not_found' });
@@ -203,7 +203,7 @@ test('an object that is gone, and one that is no JPEG, are no image', async () =
   expect(await read(odd)).toMatchObject({ status: 404, reason: 'snapshot_none' });
 });
 
-test('an image goes after its days and its track says so', async () => {
+test('an image expires after its days and its track shows it', async () => {
   const [old, young] = [await taskWith(), await taskWith()];
   await takeImage(old, 1);
   await takeImage(young, 1);
@@ -285,7 +285,7 @@ test('images of one task are found among many that wait for the sweep', async ()
   await db('unindexed_objects').whereLike('object_key', '%/a1-1-1xabc.jpg').delete();
 });
 
-test('the store is asked whose bucket it is once for all tasks of a request', async () => {
+test('the owner of the bucket is read once for all tasks of a request', async () => {
   const { db } = results.database;
   const generation = async () =>
     (await db('bucket_owner').where({ name: 'segments' }).first<{ generation: number }>('generation')).generation;
@@ -343,7 +343,7 @@ test('a database that does not know most of the images removes none', async () =
 });
 
 // The last one: it drops the partitions of today.
-test('images go with the day of their task', async () => {
+test('images are removed with the day of their task', async () => {
   const task = await taskWith();
   await takeImage(task, 1);
   await runRetention({ ...deps(), settings: { ...testSettings, retentionDays: -1, snapshotDays: 30 } });

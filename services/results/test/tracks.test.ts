@@ -15,7 +15,7 @@ let store: SegmentStore;
 
 beforeAll(async () => {
   database = await testResults();
-  // Tasks are folded by the tests, and when somebody reads one of before the upgrade.
+  // Tasks are folded by the tests, and on reading a task from before the upgrade.
   results = await startResults({ END_CHECK_MS: '600000' }, database);
   store = createSegmentStore(results.s3);
 });

@@ -39,7 +39,7 @@ const settings = { ...testSettings, hotMs: 0 };
 const copies = () => database.db('segment_copies');
 const oldest = () => metrics.sumOf('vision.results.oldest_unverified_segment_age');
 
-test('the gauge grows while the store takes nothing, although each try puts its task off', async () => {
+test('the gauge grows while the store stores nothing, although each attempt postpones its task', async () => {
   const lag = () => metrics.sumOf('vision.results.compaction_lag');
   const { db } = database;
   const task = await keepTask();
@@ -47,7 +47,7 @@ test('the gauge grows while the store takes nothing, although each try puts its 
   const refused = () => Promise.reject(fail.sysUnavailable('object_store_unavailable', new Error('AccessDenied')));
   await due();
   await expect(compact({ ...store, put: refused })).rejects.toThrow();
-  // Nothing is due for as long as the lease of the try lasts.
+  // Nothing is due for as long as the lease of the attempt lasts.
   await until(async () => {
     await compact(store);
     return ((await lag()) ?? 0) > 0.2;
@@ -78,20 +78,20 @@ function compact(into: SegmentStore): Promise<number> {
 const objectsOf = (task: string) =>
   database.db('segments').where({ task_id: task }).whereNotNull('object_key').pluck<string[]>('object_key');
 
-/** Frames of a task that has ended, which this store was given. @returns the key of their object */
+/** Moves the frames of an ended task to this store. @returns the key of their object */
 async function compacted(into: SegmentStore): Promise<string> {
   const task = await keepTask();
   await compact(into);
   return (await objectsOf(task))[0] ?? '';
 }
 
-/** A round in which every copy is due. */
+/** Runs a round in which every copy is due. */
 async function verify(by = store): Promise<number> {
   await copies().update({ lease_until: new Date(0) });
   return verifySegments({ db: database.db, signals, store: by });
 }
 
-/** What a reader gets of the object. */
+/** Returns the object that a reader gets. */
 async function read(objectKey: string): Promise<Buffer> {
   const row = await database.db('segments').where({ object_key: objectKey }).first<{ task_id: string; day: string }>();
   const range = { taskId: row.task_id, day: row.day, upToPosition: 1_000 };
@@ -108,7 +108,7 @@ test('frames stay in the database until their object was read back', async () =>
   expect(await oldest()).toBe(0);
 });
 
-test('an object of which the store kept a part is written again from the copy', async () => {
+test('an object that the store has truncated is written again from the copy', async () => {
   const lying = { ...store, put: (key: string, body: Buffer) => store.put(key, body.subarray(0, body.length / 2)) };
   const key = await compacted(lying);
   await expect(read(key)).rejects.toThrow();
@@ -138,7 +138,7 @@ test('while the store is unavailable copies stay, and their age is shown', async
   expect(await oldest()).toBeGreaterThan(7_000);
 });
 
-test('an object of an expired day is not left behind by a repair', async () => {
+test('an object of an expired day is not restored by a repair', async () => {
   const key = await compacted(store);
   await s3.client.removeObject(s3.bucket, key);
   const expiring = {
@@ -152,7 +152,7 @@ test('an object of an expired day is not left behind by a repair', async () => {
   expect(await s3.objects()).not.toContain(key);
 });
 
-test('tasks are moved at once, and a gauge says how long the first of them has waited', async () => {
+test('tasks are moved concurrently, and a gauge shows how long the first of them has waited', async () => {
   const lag = () => metrics.sumOf('vision.results.compaction_lag');
   const tasks = [await keepTask(), await keepTask(), await keepTask()];
   const hourAgo = new Date(Date.now() - 3_600_000);

@@ -9,7 +9,7 @@ export const claimFaults: DeliberateFault[] = [
     replace: 'if (copy.bytes > 0) return',
     caughtBy: {
       file: 'services/results/test/verify-segments.test.ts',
-      test: 'an object of which the store kept a part is written again from the copy',
+      test: 'an object that the store has truncated is written again from the copy',
     },
   },
   {

@@ -54,7 +54,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/store-frames.test.ts',
-      test: 'frames that never come raise an alarm when the patience is over',
+      test: 'frames that never come raise an alarm when the wait for them has expired',
     },
   },
   {
@@ -64,7 +64,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: 'after = page.length < 0 ? page.at(-1) : undefined;',
     caughtBy: {
       file: 'services/results/test/store-frames.test.ts',
-      test: 'end-of-stream markers that cannot be decided keep those behind them from nothing',
+      test: 'end-of-stream markers that cannot be decided block no later ones',
     },
   },
   {

@@ -124,7 +124,7 @@ export const frameFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/store-frames.test.ts',
-      test: 'what an attempt published before the next one began is stored',
+      test: 'stores frames that an attempt published before the next one began',
     },
   },
   {

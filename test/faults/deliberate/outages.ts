@@ -20,7 +20,7 @@ export const outageFaults: DeliberateFault[] = [
       'const outages: (AppError | undefined)[] = []; for (const id of taskIds) outages.push(await attempt(id, () => step(id)));',
     caughtBy: {
       file: 'services/results/test/verify-segments.test.ts',
-      test: 'tasks are moved at once',
+      test: 'tasks are moved concurrently',
     },
   },
   {

@@ -250,7 +250,7 @@ export const peerFaults: DeliberateFault[] = [
     replace: '',
     caughtBy: {
       file: 'services/results/test/verify-segments.test.ts',
-      test: 'the gauge grows while the store takes nothing, although each try puts its task off',
+      test: 'the gauge grows while the store stores nothing, although each attempt postpones its task',
     },
   },
 ];

@@ -3,7 +3,7 @@ import type { DeliberateFault } from './deliberate-fault.ts';
 const cachedUnread = {
   file: 'services/results/src/clients/segment-store.ts',
   find: `await gate.run(() => readIntact(store, object));
-      // Only what matches the index: a short answer would otherwise make the page unreadable until it leaves the cache.
+      // Only bytes that match the index: a truncated response would make the page unreadable until it leaves the cache.
       cache.set(object.objectKey, body);
 `,
   replace: `await gate.run(() => store.get(object.objectKey, object.bytes));

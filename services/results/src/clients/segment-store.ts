@@ -9,7 +9,7 @@ import { SegmentDamagedError } from '@vision/contracts/segments/bytes';
 import { assertIntact } from '@vision/contracts/segments/pack';
 import type { PackedFacts } from '@vision/contracts/segments/pack';
 
-/** The object of a segment, and what the index says about it. */
+/** The object of a segment, and its facts in the index. */
 export interface SegmentObject extends PackedFacts {
   objectKey: string;
 }
@@ -17,27 +17,27 @@ export interface SegmentObject extends PackedFacts {
 /** The objects of older segments, and images of tracks. Methods throw as those of `ObjectStore` do. */
 export interface SegmentStore {
   /**
-   * The object of a segment. Objects that were read lately are cached; calls for one object at the same time share one
+   * Returns the object of a segment. Recently read objects are cached; concurrent calls for one object share one
    * request to the store. The signal ends the wait of its caller only.
-   * @throws SegmentDamagedError when the store gives other bytes than the index says, twice.
+   * @throws SegmentDamagedError when the store twice returns bytes that differ from the index.
    */
   get: (object: SegmentObject, signal?: AbortSignal) => Promise<Buffer>;
-  /** Whether the store has the object as the index says; reads it whole, past the cache. */
+  /** Whether the store has the object as the index describes it; reads all of it, past the cache. */
   isIntact: (object: SegmentObject) => Promise<boolean>;
   put: (key: string, body: Buffer) => Promise<void>;
   has: (key: string) => Promise<boolean>;
   remove: (keys: string[]) => Promise<void>;
-  /** An image of a track, whole; one larger than `maxBytes` is refused as if the store were away. */
+  /** The image of a track; one larger than `maxBytes` is refused as if the store were unavailable. */
   image: (key: string, maxBytes: number) => Promise<Buffer>;
   /** The keys below a prefix. */
   list: (prefix: string) => AsyncIterable<string>;
-  /** The store itself, for the marks of databases. */
+  /** The underlying store, for the marks of databases. */
   bucket: ObjectStore;
   /** Closes idle connections. */
   close: () => void;
 }
 
-/** Objects that are fetched at once, and that may wait for it: bounds the memory of reads while the store is slow. */
+/** Limits of concurrent and of waiting fetches: bounds the memory of reads while the store is slow. */
 const AT_ONCE = 16;
 const WAITING = 128;
 const CACHE_BYTES = 32 * 1024 * 1024;
@@ -71,7 +71,7 @@ function createReader(store: ObjectStore): SegmentStore['get'] {
   const read = async (object: SegmentObject): Promise<Buffer> => {
     try {
       const body = await gate.run(() => readIntact(store, object));
-      // Only what matches the index: a short answer would otherwise make the page unreadable until it leaves the cache.
+      // Only bytes that match the index: a truncated response would make the page unreadable until it leaves the cache.
       cache.set(object.objectKey, body);
       return body;
     } catch (error) {
@@ -90,7 +90,7 @@ function createReader(store: ObjectStore): SegmentStore['get'] {
   };
 }
 
-/** Images are small and read once; they are bounded apart, so that neither kind of read holds up the other. */
+/** Images are small and read once. They have limits of their own, so that neither kind of read delays the other. */
 function createImageReader(store: ObjectStore): SegmentStore['image'] {
   const gate = createGate({ concurrency: AT_ONCE, queue: WAITING });
   return (key, maxBytes) =>
@@ -101,7 +101,7 @@ function createImageReader(store: ObjectStore): SegmentStore['image'] {
       });
 }
 
-/** Asks a second time when the first answer is not what the index says: a proxy may have cut it. */
+/** Retries once when the response does not match the index: a proxy may have truncated it. */
 async function readIntact(store: ObjectStore, object: SegmentObject): Promise<Buffer> {
   const readOnce = async () => {
     const body = await store.get(object.objectKey, object.bytes);
@@ -121,7 +121,7 @@ async function isIntact(store: ObjectStore, object: SegmentObject): Promise<bool
     await readIntact(store, object);
     return true;
   } catch (error) {
-    // More bytes than the index says are refused as if the store were away; its size tells them from an outage.
+    // More bytes than the index has are refused as if the store were unavailable; the size tells this from an outage.
     if (error instanceof SegmentDamagedError || asAppError(error)?.kind === 'not_found') return false;
     const found = await store.stat(object.objectKey);
     if (found?.bytes !== object.bytes) return false;

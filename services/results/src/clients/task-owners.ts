@@ -6,24 +6,23 @@ import type { ServiceClient } from '@vision/shared/http/service-client';
 import type { TaskView } from '../domain/task-view.ts';
 
 export interface TaskOwners {
-  /** Whose is this id? The video task, `image` for an image call, undefined when it is none of this subject's. */
+  /** Owner lookup: the video task, `image` for an image call, undefined when this subject has no such id. */
   find: (subject: string, taskId: string) => Promise<TaskView | 'image' | undefined>;
-  /** Which of these ids are video tasks, of any subject. */
+  /** Returns those of these ids that are video tasks, of any subject. */
   findKnown: (taskIds: string[]) => Promise<string[]>;
 }
 
-/** Subject of questions that are asked for no subject. */
+/** Subject of requests that are made for no subject. */
 const AUDITOR = 'auditor';
 
-/** Asks tasks, then images; both are asked, also when tasks knows the id. */
+/** Queries tasks, then images; both are queried, also when tasks knows the id. */
 export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): TaskOwners {
   return {
     find: async (subject, taskId) => {
       const asking = { subject, params: { task_id: taskId } };
       const task = await unlessUnknown(tasks.ask(getInternalTask, asking));
       if (task?.kind === 'image') return 'image';
-      // Tasks answers for this subject only. This check makes sure that a wrong answer would show no results
-      // to another subject.
+      // Tasks answers for this subject only. With this check a wrong answer shows no results to another subject.
       if (task) return task.subject === subject ? videoTask(task) : undefined;
       const call = await unlessUnknown(images.ask(getImageCall, asking));
       return call ? 'image' : undefined;
@@ -33,7 +32,7 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
   };
 }
 
-// Only an event tells the caller's own name for it; the scene comes along with that.
+// Only an event has the caller's own name for the task; the scene comes with it.
 const videoTask = ({ kind, scene_code: _scene, ...task }: InternalTask): TaskView =>
   kind === 'image' ? task : { ...task, kind };
 

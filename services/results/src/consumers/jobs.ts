@@ -5,7 +5,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { storeSnapshot } from '../use-cases/store/store-snapshot.ts';
 import { storeSource } from '../use-cases/store/store-source.ts';
 
-/** Handlers of the facts that the backend publishes about jobs at work. */
+/** Handlers of the events that the backend publishes about running jobs. */
 export function jobSubscriptions({ wakeRelay }: Pick<Deps, 'wakeRelay'>): Subscription[] {
   return [
     on(sourceChanged, ({ data }, { transaction }) => transaction((tx) => storeSource({ db: tx }, data))),

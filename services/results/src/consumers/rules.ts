@@ -4,7 +4,7 @@ import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
 import { learnRule } from '../use-cases/rules/learn-rule.ts';
 
-/** Handlers of what the owners of tasks want to be told. */
+/** Handlers of events about alarm rules. */
 export function ruleSubscriptions({ wakeFold }: Pick<Deps, 'wakeFold'>): Subscription[] {
   return [
     on(ruleChanged, async ({ data }, { transaction }) => {

@@ -9,13 +9,13 @@ export async function lockAlarmImages(tx: Knex, taskId: string): Promise<void> {
   await tx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`images of alarms of ${taskId}`]);
 }
 
-/** An alarm and the track whose image it waits for. */
+/** An alarm, and the track whose image it waits for. */
 interface AwaitingAlarm {
   trackId: string;
   alarm: AlarmSnapshot;
 }
 
-/** Notes alarms as they are announced now, until the images of their tracks are stored; of each alarm, the last. */
+/** Records alarms as announced until the images of their tracks are stored; the newest version of each alarm. */
 export async function awaitImages(tx: Knex.Transaction, alarms: readonly AwaitingAlarm[]): Promise<void> {
   if (alarms.length === 0) return;
   const last = new Map(alarms.map((one) => [`${one.alarm.alarm_id}/${one.trackId}`, one]));
@@ -34,7 +34,7 @@ export async function awaitImages(tx: Knex.Transaction, alarms: readonly Awaitin
   );
 }
 
-/** Takes the alarms that wait for the image of a track, and the time. */
+/** Removes and returns the alarms that wait for the image of a track, with the current time. */
 export async function takeAwaiting(
   tx: Knex,
   { taskId, trackId }: { taskId: string; trackId: string },
@@ -47,7 +47,7 @@ export async function takeAwaiting(
   return rows;
 }
 
-/** Forgets alarms announced more than a day ago whose images did not come, `limit` at most; returns how many. */
+/** Removes alarms announced more than a day ago whose images did not arrive, `limit` at most; returns their number. */
 export async function forgetAwaiting(db: Knex, limit: number): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from alarm_images where (task_id, track_id, alarm_id) in (

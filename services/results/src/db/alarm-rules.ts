@@ -26,8 +26,8 @@ export async function saveRule(tx: Knex.Transaction, rule: RuleSnapshot): Promis
 }
 
 /**
- * Keeps rules and tasks of a subject apart until the transaction ends: without it a rule and a task that are stored at
- * the same time would not see each other, and the task would never be evaluated by the rule. Tasks share the lock.
+ * Serialises rules and tasks of a subject until the transaction ends. Without it a rule and a task that are stored at
+ * the same time would not see each other, and the rule would never be evaluated for the task. Tasks share the lock.
  */
 export async function lockRules(tx: Knex.Transaction, subject: string, by: 'rule' | 'task'): Promise<void> {
   const lock = by === 'rule' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
@@ -41,15 +41,13 @@ export async function findActiveRules(db: Knex, subject: string): Promise<Stored
     .select<StoredRule[]>('rule', db.raw('(extract(epoch from stored_at) * 1000)::double precision as "storedMs"'));
 }
 
-/**
- * A number below 0 that no other look-up has: a fold that found the rules before it was written does not overwrite it.
- */
+/** A negative number that no other change has: a fold that read the rules before this change does not overwrite it. */
 const lookUpAgain = (): number => -1 - randomInt(2 ** 47);
 
 const DUE = `on conflict (task_id) do update set rule_set = excluded.rule_set, fold_at = excluded.fold_at
       where known.deleted_at is null`;
 
-/** The rules of a subject have changed: its running tasks are folded now, and look them up. */
+/** The rules of a subject have changed: folds its running tasks now, which read the rules again. */
 export async function scheduleFoldsOf(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw(
     `insert into ingests as known (task_id, rule_set, fold_at)
@@ -61,7 +59,7 @@ export async function scheduleFoldsOf(tx: Knex.Transaction, subject: string): Pr
   );
 }
 
-/** A task is new, or has another state: it is folded now when its subject has rules. Returns whether it has. */
+/** A task is new or has another state: folds it now when its subject has rules. Returns whether it has. */
 export async function scheduleFold(tx: Knex.Transaction, taskId: string): Promise<boolean> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `insert into ingests as known (task_id, rule_set, fold_at)
@@ -73,7 +71,7 @@ export async function scheduleFold(tx: Knex.Transaction, taskId: string): Promis
   return rowCount > 0;
 }
 
-/** Removes rules that were deleted long ago; returns how many. */
+/** Removes rules that were deleted more than `days` ago; returns their number. */
 export async function deleteDeletedRules(db: Knex, { days, batch }: { days: number; batch: number }): Promise<number> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `delete from alarm_rules where (subject, rule_id) in (

@@ -2,18 +2,17 @@ import type { Knex } from 'knex';
 import { WINDOW_START } from '@vision/shared/audit/differences';
 import type { AttemptFrames, EndedTask, FramesOfTask } from '../domain/ended-task.ts';
 
-/** A page of ended tasks in the order of the changes of their views. */
+/** A page of ended tasks in the order in which their views changed. */
 export interface EndedPage {
   tasks: { taskId: string; changedAt: string }[];
-  /** Every change up to here is in this page or was in one before. */
+  /** This page and those before it have every change up to here. */
   upTo: string;
   isFull: boolean;
 }
 
 /**
- * The first tasks whose view was changed after the mark of this name, `lagMs` ago at least, and says that they have
- * ended. A page does not part changes of one instant. Instants are texts: those of the database are finer than a
- * `Date`.
+ * The first tasks whose view changed after the mark of this name, at least `lagMs` ago, to an ended status. A page does
+ * not split changes of one instant. Instants are texts: those of the database are finer than a `Date`.
  */
 export async function endedTasks(
   db: Knex,
@@ -36,7 +35,7 @@ export async function endedTasks(
   return { tasks: ended, upTo: isFull ? last.changedAt : to, isFull };
 }
 
-/** What is known of these tasks, those that have ended and were not refunded. */
+/** Stored facts of these tasks, those that have ended and were not refunded. */
 export async function describeEnded(db: Knex, taskIds: string[]): Promise<EndedTask[]> {
   if (taskIds.length === 0) return [];
   const { rows } = await db.raw<{ rows: EndedTask[] }>(
@@ -56,10 +55,10 @@ export async function describeEnded(db: Knex, taskIds: string[]): Promise<EndedT
   return rows;
 }
 
-/** Rows of a task that one statement reads at most. */
+/** Maximum number of rows of a task that one statement reads. */
 const ROWS_AT_ONCE = 2_000;
 
-/** Counts the frames of a task as they are there, in statements of a bounded size; they see the same in a snapshot. */
+/** Counts the stored frames of a task, in statements of a bounded size; a snapshot makes them consistent. */
 export async function countFrames(tx: Knex.Transaction, task: CountedTask): Promise<FramesOfTask> {
   const total: FramesOfTask = { frames: 0, attempt: { count: 0, first: null, last: null } };
   const add = ({ frames, count, first, last }: CountedPart) => {
@@ -74,7 +73,7 @@ export async function countFrames(tx: Knex.Transaction, task: CountedTask): Prom
   return total;
 }
 
-/** Frames of a part, and those of the attempt that is asked for. */
+/** Frames of a part, and those of the requested attempt. */
 interface CountedPart extends AttemptFrames {
   frames: number;
 }
@@ -119,8 +118,8 @@ async function* countedSegments(tx: Knex.Transaction, task: CountedTask): AsyncG
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Gives tasks without an end mark whose turn it is, and sets when each is asked about again: after as long as it is
- * old, an hour at most. One with alarm rules is there before its first frame.
+ * Returns due tasks without an end-of-stream marker, and schedules the next query about each after its present age, an
+ * hour at most. A task with alarm rules has its row before its first frame.
  */
 export async function claimUnended(db: Knex, limit: number): Promise<{ id: string; hasFrames: boolean }[]> {
   const { rows } = await db.raw<{ rows: { id: string; hasFrames: boolean }[] }>(
@@ -135,7 +134,7 @@ export async function claimUnended(db: Knex, limit: number): Promise<{ id: strin
   return rows;
 }
 
-/** Makes it the turn of all of them. */
+/** Makes all of them due. */
 export async function hastenUnended(db: Knex): Promise<void> {
   await db('ingests')
     .whereNull('end_status')
@@ -144,7 +143,7 @@ export async function hastenUnended(db: Knex): Promise<void> {
     .update({ ask_at: db.fn.now() });
 }
 
-/** Those of these tasks that have frames and no end mark. */
+/** Returns those of these tasks that have frames and no end-of-stream marker. */
 export async function findUnended(db: Knex, taskIds: string[]): Promise<string[]> {
   return db('ingests')
     .whereIn('task_id', taskIds)

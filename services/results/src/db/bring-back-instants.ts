@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
-/** Folds that are further ahead wait for the time of an alarm rule, and lose nothing when they come early. */
+/** Folds scheduled later than this wait for the time of an alarm rule; running early does them no harm. */
 const FOLD_AHEAD = `interval '2 minutes'`;
 
 /**
- * Makes due what lies further ahead than any pause: it was written while the clock of the database was ahead, and
- * nothing would be done about it until the clock has caught up.
+ * Makes rows due that are scheduled later than any pause: they were written while the clock of the database was ahead,
+ * and would otherwise wait until the clock has caught up.
  */
 export async function bringBackInstants(
   db: Knex,

@@ -7,7 +7,7 @@ export interface Claim {
 
 type DueColumn = 'compact_at' | 'fold_at';
 
-/** Seconds since the task that has waited longest was due by this column; 0 when none is. */
+/** Seconds since the first due task became due by this column; 0 when none is. */
 export async function dueLag(db: Knex, dueAt: DueColumn): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ lag: number | null }] }>(
     `select extract(epoch from now() - min(:dueAt:))::double precision as lag from ingests where :dueAt: <= now()`,

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 
-/** Sets when a task is looked at next, `ms` from now; undefined: when frames of it are stored again. */
+/** Schedules the next compaction of a task `ms` from now; undefined: when more of its frames are stored. */
 export async function setCompaction(tx: Knex.Transaction, taskId: string, ms: number | undefined): Promise<void> {
   const at = ms === undefined ? null : tx.raw('now() + make_interval(secs => ?)', [ms / 1000]);
   await tx('ingests').where({ task_id: taskId }).update({ compact_at: at });
 }
 
 /**
- * Makes tasks due whose frames are rows. Late frames that an earlier release did not list are looked for among rows, so
- * those of such a task stay.
+ * Makes tasks due whose frames are rows. A task with late frames that an earlier release did not list keeps its rows,
+ * because such frames are searched among rows.
  */
 export async function makeDue(db: Knex, taskIds: string[]): Promise<void> {
   await db('ingests')
@@ -24,7 +24,7 @@ export interface TaskOfDay {
   taskId: string;
 }
 
-/** Of each of these days the next task after this one that has rows, if there is any. */
+/** For each of these days, the next task after this one that has rows. */
 export async function nextTasksWithRows(db: Knex, after: TaskOfDay[]): Promise<TaskOfDay[]> {
   const { rows } = await db.raw<{ rows: TaskOfDay[] }>(
     `select seen.day::text as day, next.task_id as "taskId"

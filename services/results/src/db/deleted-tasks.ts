@@ -7,7 +7,7 @@ export interface TaskOfDay {
   taskId: string;
 }
 
-/** Those of these tasks that are not deleted yet, or of which anything is stored although they are. */
+/** Returns those of these tasks that are not deleted yet, or that are deleted and still have stored data. */
 export async function findUndeleted(db: Knex, tasks: TaskOfDay[]): Promise<TaskOfDay[]> {
   const { rows } = await db.raw<{ rows: TaskOfDay[] }>(
     `select asked.day::text as day, asked.task_id as "taskId"
@@ -40,23 +40,23 @@ export async function isDeleted(db: Knex, taskId: string): Promise<boolean> {
 }
 
 /**
- * Keeps the deletion of a task and what is stored of it apart until the transaction ends: without it a row that is
- * stored while its task is deleted would stay. A row of the task cannot be locked instead, as there may be none.
+ * Serialises the deletion of a task and writes of its data until the transaction ends: without it a row that is stored
+ * during the deletion would stay. A row of the task cannot be locked instead, as there may be none.
  */
 async function lockDeletion(tx: Knex.Transaction, taskId: string, by: 'deletion' | 'writer'): Promise<void> {
   const lock = by === 'deletion' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   await tx.raw(`select ${lock}(hashtextextended(?, 0))`, [`deletion of ${taskId}`]);
 }
 
-/** Whether the owner of a task has deleted it; until the end of the transaction no request does. */
+/** Whether the owner of a task has deleted it; no request can delete it until the end of the transaction. */
 export async function isDeletedForNow(tx: Knex.Transaction, taskId: string): Promise<boolean> {
   await lockDeletion(tx, taskId, 'writer');
   return isDeleted(tx, taskId);
 }
 
 /**
- * Makes a task unreadable for good. Its row in `ingests` stays: everything that writes frames locks it first, and finds
- * there that the task is deleted. A fold under way is waited for; it locks its own row before that one.
+ * Makes a task permanently unreadable. Its row in `ingests` stays: every writer of frames locks it first and finds the
+ * deletion there. Waits for a running fold, which locks its own row before that one.
  */
 export async function markDeleted(tx: Knex.Transaction, taskId: string): Promise<void> {
   await tx.raw(
@@ -78,7 +78,7 @@ export async function markDeleted(tx: Knex.Transaction, taskId: string): Promise
 }
 
 /**
- * Removes rows of a deleted task from a table that is not partitioned by day, `limit` at most; returns how many. No
+ * Removes rows of a deleted task from a table that is not partitioned by day, `limit` at most; returns their number. No
  * process adds any, so none is moved while the statement runs.
  */
 export async function removeUndated(

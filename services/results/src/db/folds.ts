@@ -3,20 +3,20 @@ import type { Progress } from '../domain/cursor.ts';
 import type { FrameState, EvaluatedView } from '../domain/task-view.ts';
 import { isDeleted } from './deleted-tasks.ts';
 
-/** How far a task is folded. */
+/** Progress of the fold of a task. */
 export interface StoredFold extends Progress {
-  /** Grows with every change. */
+  /** Increases with every change. */
   revision: number;
-  /** `encodeState` wrote it. */
+  /** Bytes from `encodeState`. */
   state: Buffer;
-  /** `encodeEvaluation` wrote it; null when no rule was evaluated. */
+  /** Bytes from `encodeEvaluation`; null when no rule was evaluated. */
   rules: Buffer | null;
 }
 
-/** Tasks that are due, in SQL that an index answers. */
+/** Whether tasks are due, in SQL that an index answers. */
 export const ANY_FOLD_DUE = 'exists (select from ingests where fold_at <= now())';
 
-/** Makes a task due now when frames of it are behind and no fold is planned or running. */
+/** Makes a task due now when it has frames to fold and no fold is planned or running. */
 export async function requestFold(db: Knex, taskId: string): Promise<void> {
   await db('ingests')
     .where({ task_id: taskId })
@@ -26,12 +26,12 @@ export async function requestFold(db: Knex, taskId: string): Promise<void> {
 }
 
 export interface FoldPlan {
-  /** Frames behind this position are folded `ms` from now. */
+  /** Frames after this position are folded `ms` from now. */
   position: number;
   ms: number;
   /** Without such frames the task is folded again after this time; undefined: when frames are stored. */
   againMs?: number | undefined;
-  /** The rules of the task that were evaluated, instead of what stood there. */
+  /** The evaluated rules of the task, which replace the stored value. */
   ruleSet?: { before: number | null; after: number | null } | undefined;
 }
 
@@ -51,12 +51,12 @@ const valuesOf = ({ position, ms, againMs, ruleSet }: FoldPlan) => ({
   after: ruleSet?.after ?? null,
 });
 
-/** Plans the next fold of a task: at once when its rules have changed since they were looked up. */
+/** Plans the next fold of a task: now when its rules have changed since they were read. */
 export async function planFold(db: Knex, taskId: string, plan: FoldPlan): Promise<void> {
   await db.raw(`update ingests as i ${PLAN} where i.task_id = :taskId`, { taskId, ...valuesOf(plan) });
 }
 
-/** How far the frames of a task are stored and folded, as of one moment. */
+/** Positions up to which the frames of a task are stored and folded, as of one instant. */
 export interface ReadableFold {
   stored: FrameState;
   fold: StoredFold | undefined;
@@ -66,7 +66,7 @@ export interface ReadableFold {
   sampleFps: number | null;
 }
 
-/** The same, with facts that the evaluation of alarm rules needs. */
+/** The same, with facts for the evaluation of alarm rules. */
 export interface FoldProgress extends ReadableFold {
   /** `ingests.rule_set`. */
   ruleSet: number | null;
@@ -76,7 +76,7 @@ export interface FoldProgress extends ReadableFold {
   nowMs: number;
 }
 
-/** What is selected of `ingests as i`, `folds as f` and `sources as s`. */
+/** Selected columns of `ingests as i`, `folds as f` and `sources as s`. */
 export interface FoldColumns {
   seq: number;
   foldPosition: number;
@@ -91,7 +91,7 @@ export const FOLD = `f.seq, f.position as "foldPosition", f.revision, f.state, f
             coalesce(f.position >= i.position and f.seq >= i.max_seq, false) as "isFolded",
             (s.snapshot ->> 'sample_fps')::double precision as "sampleFps"`;
 
-/** A row that was inserted and not written yet is no fold. */
+/** A row that was inserted and not yet written is no fold. */
 export const foldOf = (row: FoldColumns): Omit<ReadableFold, 'stored'> => {
   const { seq, foldPosition: position, revision, state, rules, isFolded, sampleFps } = row;
   const fold = revision === null || revision === 0 ? undefined : { seq, position, revision, state, rules };
@@ -104,7 +104,7 @@ interface FoldProgressRow extends FrameState, FoldColumns, Omit<EvaluatedView, '
   nowMs: number;
 }
 
-/** Reads how far a task is stored and folded. */
+/** Reads up to where a task is stored and folded. */
 export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> {
   const { rows } = await db.raw<{ rows: [FoldProgressRow | undefined] }>(
     `select i.position, i.late_position, i.late_listed = i.late_position as is_late_listed, i.rule_set as "ruleSet",
@@ -125,7 +125,7 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
   return { ...foldOf(row), stored: row, ruleSet, task, nowMs };
 }
 
-/** Whether no frame of a task was stored since it was found at a position. */
+/** Whether no frame of a task was stored after this position. */
 export async function isStillAt(db: Knex, taskId: string, position: number): Promise<boolean> {
   const row = await db('ingests').where({ task_id: taskId, position }).first<object | undefined>('task_id');
   return row !== undefined;
@@ -148,12 +148,12 @@ export async function revisionOfFold(db: Knex, taskId: string): Promise<number> 
 }
 
 /**
- * Locks a fold until the end of the transaction, when it still has this revision; 0: there is none yet. False for a
- * task that was deleted meanwhile.
+ * Locks a fold until the end of the transaction if it still has this revision; 0: there is none yet. Returns false for
+ * a task that was deleted in the meantime.
  */
 export async function lockFold(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
   const isNew = revision === 0 && (await isInserted(tx, taskId));
-  // A deletion removes the row that it finds, so one that is there and locked belongs to a task that is not deleted.
+  // A deletion removes the row that it finds, so a row that can be locked belongs to a task that is not deleted.
   if (!isNew) {
     const locked = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
     return locked.length === 1;
@@ -175,8 +175,8 @@ const SAVE = `update folds set seq = :seq, position = :position, revision = :rev
    where task_id = :taskId and revision = :revision - 1 returning task_id`;
 
 /**
- * Writes a fold and plans the next one, in one statement. Call `lockFold` before it for a fold that is not stored yet.
- * False when the stored revision is not the one before any more.
+ * Writes a fold and plans the next one, in one statement. Call `lockFold` first for a fold that is not stored yet.
+ * Returns false when the stored revision has changed.
  */
 export async function saveFold(
   db: Knex,
@@ -193,7 +193,7 @@ export async function saveFold(
   return rowCount === 1;
 }
 
-/** Removes folds of tasks with smaller ids, whose tracks and hours went with their day; returns how many. */
+/** Removes folds of tasks with smaller ids, whose tracks and hours expired with their day; returns their number. */
 export async function deleteFoldsBelow(db: Knex, taskId: string, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from folds where task_id in (select task_id from folds where task_id < :taskId order by task_id limit :batch)`,

@@ -11,7 +11,7 @@ export interface StoredFrame {
   objects: string;
 }
 
-/** Those of these frames whose numbers are taken by a row. */
+/** Returns those of these frames whose numbers a row has. */
 export async function presentRows(tx: Knex.Transaction, rows: FrameRow[]): Promise<PresentFrame[]> {
   if (rows.length === 0) return [];
   const result = await tx.raw<{ rows: PresentFrame[] }>(
@@ -23,7 +23,7 @@ export async function presentRows(tx: Knex.Transaction, rows: FrameRow[]): Promi
   return result.rows;
 }
 
-/** Rows of these frames count for the newer attempt from now on. */
+/** Assigns the rows of these frames to the newer attempt. */
 export async function adoptRows(tx: Knex.Transaction, rows: FrameRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.raw(
@@ -37,7 +37,7 @@ export async function adoptRows(tx: Knex.Transaction, rows: FrameRow[]): Promise
 const namesOf = (rows: FrameRow[]) =>
   JSON.stringify(rows.map(({ day, taskId, seq, attempt }) => ({ day, taskId, seq, attempt })));
 
-/** How many frames of an attempt are stored in truth; for a long task of rows this reads many. */
+/** Counts the stored frames of an attempt; for a long task of rows this reads many. */
 export async function countAttempt(
   tx: Knex.Transaction,
   { day, taskId, attempt }: { day: string; taskId: string; attempt: number },
@@ -59,7 +59,7 @@ export async function countAttempt(
 export interface FrameRange {
   day: string;
   taskId: string;
-  /** Places beyond this were not there when the page began. */
+  /** Frames at later positions were not stored when the page began. */
   upToPosition: number;
   limit: number;
 }
@@ -75,13 +75,13 @@ export async function framesAfter(db: Knex, range: FrameRange, seq: number): Pro
   return result.rows;
 }
 
-/** Notes frames that were stored after frames with larger numbers, so that readers find them without a search. */
+/** Lists frames that were stored after frames with larger numbers, so that readers find them without a search. */
 export async function listLateFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx('late_frames').insert(rows.map(({ taskId, position, seq }) => ({ task_id: taskId, position, seq })));
 }
 
-/** A late frame in the list. */
+/** An entry of the list of late frames. */
 export interface LateFrame {
   seq: number;
   position: number;
@@ -102,7 +102,7 @@ export async function listedLateFrames(
   return result.rows;
 }
 
-/** Frames of these numbers that are stored as rows. */
+/** Frames with these numbers that are stored as rows. */
 export async function framesOfNumbers(
   db: Knex,
   { day, taskId }: Pick<FrameRange, 'day' | 'taskId'>,
@@ -115,7 +115,7 @@ export async function framesOfNumbers(
     .select('seq', 'position', 'frame_time_ms', 'width', 'height', 'objects');
 }
 
-/** The same among all rows of the task: reads every row up to `seq`. */
+/** The same from all rows of the task: reads every row up to `seq`. */
 export async function lateFrames(
   db: Knex,
   range: FrameRange,

@@ -15,7 +15,7 @@ export interface HotSegment {
   body: Buffer;
 }
 
-/** The first hot segments of a task that are old enough, together no larger than `maxBytes` unless it is one. */
+/** The first hot segments of a task that are old enough, together at most `maxBytes` or a single segment. */
 export async function hotSegments(
   db: Knex,
   { day, taskId, hotMs, maxBytes }: { day: string; taskId: string; hotMs: number; maxBytes: number },
@@ -41,7 +41,7 @@ export interface HotRow extends Omit<FrameRow, 'objects' | 'isLive' | 'day' | 't
   objects: string;
 }
 
-/** The first frames of a task that are stored as rows, their objects no larger than `maxBytes` unless it is one. */
+/** The first frames of a task that are stored as rows, with at most `maxBytes` of objects or a single row. */
 export async function firstRows(
   db: Knex,
   { day, taskId, limit, maxBytes }: { day: string; taskId: string; limit: number; maxBytes: number },
@@ -58,7 +58,7 @@ export async function firstRows(
   return rows;
 }
 
-/** Removes hot segments as they were read; returns whether all of them were still like that. */
+/** Removes hot segments if they are unchanged since they were read; returns whether all of them were. */
 export async function deleteSegments(
   tx: Knex.Transaction,
   { day, taskId }: { day: string; taskId: string },
@@ -77,7 +77,7 @@ export async function deleteSegments(
   return rowCount === segments.length;
 }
 
-/** Removes rows as they were read; returns whether all of them were still like that. */
+/** Removes rows if they are unchanged since they were read; returns whether all of them were. */
 export async function deleteRows(
   tx: Knex.Transaction,
   { day, taskId }: { day: string; taskId: string },

@@ -19,15 +19,15 @@ const COLUMNS: (keyof Ingest)[] = [
 
 /** The row of a task under its lock. */
 export interface LockedIngest extends Ingest {
-  /** The owner deleted the task then: nothing of it is stored any more. */
+  /** Time at which the owner deleted the task; nothing of it is stored afterwards. */
   deleted_at: Date | null;
-  /** The alarm rules of the task: null or 0 none, above it a hash of them, below it: they have to be looked up. */
+  /** The alarm rules of the task: null or 0 none, positive: a hash of them, negative: they have to be read. */
   rule_set: number | null;
 }
 
 /**
- * Locks the rows of these tasks until the end of the transaction, making them first; always in one order,
- * so no two transactions deadlock.
+ * Locks the rows of these tasks until the end of the transaction, after inserting missing ones; always in one order, so
+ * no two transactions deadlock.
  */
 export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, LockedIngest>> {
   const ordered = taskIds.toSorted();
@@ -40,27 +40,27 @@ export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Prom
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 
-/** How far the frames of a task are stored; undefined for a task not heard of. */
+/** Position up to which the frames of a task are stored; undefined for an unknown task. */
 export async function findIngest(db: Knex, taskId: string): Promise<Ingest | undefined> {
   return db<Ingest>('ingests').where({ task_id: taskId }).first(COLUMNS);
 }
 
-/** The same of many tasks; those not heard of are left out. */
+/** The same for many tasks; unknown tasks are left out. */
 export async function findIngests(db: Knex, taskIds: string[]): Promise<Ingest[]> {
   return db<Ingest>('ingests').whereIn('task_id', taskIds).select(COLUMNS);
 }
 
-/** A task whose end mark has waited long enough for its frames. */
+/** A task whose end-of-stream marker has waited long enough for its frames. */
 export interface OverdueEnd {
   task_id: string;
-  /** As the database writes it, whose instants are finer than a `Date`. */
+  /** As the text of the database, whose instants are finer than a `Date`. */
   pending_until: string;
 }
 
-/** Whether there are overdue end marks, in SQL that an index answers. */
+/** Whether there are overdue end-of-stream markers, in SQL that an index answers. */
 export const ANY_END_OVERDUE = 'exists (select from ingests where pending_until <= now())';
 
-/** Tasks with overdue end marks, those that have waited longest first, beginning after `after`. */
+/** Tasks with overdue end-of-stream markers, in the order in which they became overdue, from after `after`. */
 export async function findOverdueEnds(
   db: Knex,
   { limit, after }: { limit: number; after?: OverdueEnd | undefined },
@@ -74,21 +74,21 @@ export async function findOverdueEnds(
   return query;
 }
 
-/** Frames wait so long for others before they are folded. */
+/** Time that frames wait for others before they are folded. */
 export const FOLD_AFTER_MS = 5_000;
 
 interface SaveOptions {
-  /** How long an end mark waits that comes to wait now. */
+  /** Time that an end-of-stream marker waits for its frames, from now. */
   patienceMs: number;
   /** Tasks that have hot frames now. */
   hot?: string[];
-  /** When those are looked at, unless they are already. */
+  /** Time until their first compaction, unless one is scheduled. */
   hotMs?: number;
 }
 
-/** What is written of a task. */
+/** Stored state of a task. */
 interface SavedIngest extends Ingest {
-  /** Frames that were written in this transaction, less those that it counts in `stored`. */
+  /** Frames that this transaction wrote, minus those that it counts in `stored`. */
   unmatched_frames?: number;
 }
 

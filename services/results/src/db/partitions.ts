@@ -7,7 +7,7 @@ export type DayTable = (typeof dayTables)[number];
 /** Name of the partition of a day (`YYYY-MM-DD`). */
 const partitionOf = (table: DayTable, day: string) => `${table}_${day.replaceAll('-', '')}`;
 
-/** Today in UTC by the clock that expiry goes by. */
+/** Today in UTC, by the clock that decides about expiry. */
 export async function today(db: Knex): Promise<string> {
   const result = await db.raw<{ rows: { day: string }[] }>(
     `select (vision_now() at time zone 'UTC')::date::text as day`,
@@ -32,22 +32,22 @@ export async function addPartitions(tx: Knex.Transaction, day: string): Promise<
 }
 
 /**
- * Makes one of them; does nothing when it is there. The table is made first and attached then, which readers
- * and writers of other days do not have to wait for (making it as a partition would lock them all out). The advisory
- * lock of the caller keeps replicas from making it twice.
+ * Creates one of them unless it exists. The table is created first and attached then, so readers and writers of other
+ * days do not wait (creating it as a partition would lock all of them). The advisory lock of the caller prevents
+ * replicas from creating it twice.
  */
 async function addPartition(tx: Knex.Transaction, table: DayTable, day: string): Promise<void> {
   const name = partitionOf(table, day);
   if ((await partitionDays(tx, table)).includes(day)) return;
-  // The target keeps a row whole inside its page up to 8 kB instead of moving its objects out at 2 kB.
+  // The target keeps a row of up to 8 kB inside its page instead of moving its objects out at 2 kB.
   await tx.raw('create table ?? (like ?? including all) with (toast_tuple_target = 8160)', [name, table]);
   await tx.raw(`alter table ?? add constraint ?? check (day = '${day}')`, [name, `${name}_day`]);
   await tx.raw(`alter table ?? attach partition ?? for values in ('${day}')`, [table, name]);
 }
 
 /**
- * From now on nothing can be stored in the partition of a day; what was on its way is there, or fails. Waits as
- * `dropPartition` does.
+ * Prevents further writes to the partition of a day; writes in progress are complete, or fail. Waits as `dropPartition`
+ * does.
  */
 export async function closePartition(tx: Knex.Transaction, table: DayTable, day: string): Promise<void> {
   const name = partitionOf(table, day);
@@ -60,20 +60,15 @@ export async function closePartition(tx: Knex.Transaction, table: DayTable, day:
   ]);
 }
 
-/**
- * Drops the partition of a day. The lock timeout of the transaction bounds how long readers can be held up
- * behind the wait.
- */
+/** Drops the partition of a day. The lock timeout of the transaction bounds how long the wait can block readers. */
 export async function dropPartition(tx: Knex.Transaction, table: DayTable, day: string): Promise<void> {
   await tx.raw(`set local lock_timeout = '1s'`);
-  // Two that drop one partition at once fail inside of PostgreSQL; the second one finds nothing to drop.
+  // Two concurrent drops of one partition fail inside PostgreSQL; under the lock the second one finds nothing to drop.
   await tx.raw(`select pg_advisory_xact_lock(hashtext('drop-partition'))`);
   await tx.raw('drop table if exists ??', [partitionOf(table, day)]);
 }
 
-/**
- * Removes what else is kept about tasks with smaller ids (created earlier), `batch` rows at a time; returns how many.
- */
+/** Removes other data of tasks with smaller ids (created earlier), `batch` rows at a time; returns their number. */
 export async function deleteIngestsBelow(db: Knex, taskId: string, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from ingests where task_id in (select task_id from ingests where task_id < :taskId order by task_id limit :batch)`,
@@ -82,7 +77,7 @@ export async function deleteIngestsBelow(db: Knex, taskId: string, batch: number
   return result.rowCount;
 }
 
-/** Removes the list of late frames of tasks with smaller ids; returns how many stood in it. */
+/** Removes the listed late frames of tasks with smaller ids; returns their number. */
 export async function deleteLateFramesBelow(db: Knex, taskId: string, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from late_frames where (task_id, position) in (
@@ -92,7 +87,7 @@ export async function deleteLateFramesBelow(db: Knex, taskId: string, batch: num
   return result.rowCount;
 }
 
-/** Removes views whose results expired more than a day ago; returns how many. */
+/** Removes views whose results expired more than a day ago; returns their number. */
 export async function deleteExpiredViews(db: Knex, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from task_views where task_id in (

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { claimDue } from '@vision/shared/db/leases';
 
-/** The body of a segment whose object was not read back yet. */
+/** The body of a segment whose object was not yet read back. */
 export interface SegmentCopy {
   objectKey: string;
   taskId: string;
@@ -14,7 +14,7 @@ export interface SegmentCopy {
 
 const TABLE = 'segment_copies';
 
-/** Keeps the bodies of segments that are indexed in this transaction. */
+/** Stores the bodies of segments that are indexed in this transaction. */
 export async function keepCopies(tx: Knex.Transaction, copies: Omit<SegmentCopy, 'attempt'>[]): Promise<void> {
   await tx(TABLE).insert(
     copies.map(({ objectKey, taskId, day, bytes, checksum, body }) => ({
@@ -34,7 +34,7 @@ interface CopyRow extends Omit<SegmentCopy, 'objectKey' | 'taskId' | 'checksum'>
   checksum: number | string;
 }
 
-/** Copies whose object is due to be read. They are due again after the lease unless they are dropped. */
+/** Copies whose object is due to be read. They become due again after the lease unless they are dropped. */
 export async function claimCopies(
   db: Knex,
   { limit, leaseMs }: { limit: number; leaseMs: number },
@@ -58,7 +58,7 @@ export async function dropCopiesOfDay(db: Knex, day: string): Promise<void> {
   await db(TABLE).where({ day }).delete();
 }
 
-/** The body that is kept for an object which was not read back yet. */
+/** The stored body of an object that was not yet read back. */
 export async function findCopy(db: Knex, objectKey: string): Promise<Buffer | undefined> {
   const row = await db(TABLE).where({ object_key: objectKey }).first<Pick<SegmentCopy, 'body'> | undefined>('body');
   return row?.body;

@@ -1,18 +1,18 @@
 import type { Knex } from 'knex';
 import type { ObjectPage } from '@vision/shared/audit/audit-objects';
 
-/** Objects younger than this may become part of a segment, and only those: the sweep waits six times as long. */
+/** Only objects younger than this may become part of a segment; the sweep waits six times as long. */
 const USABLE = `interval '10 minutes'`;
 const ABANDONED = `interval '1 hour'`;
 
-/** Notes an object before it is sent, so that it is found when its segment never comes into being. */
+/** Lists an object before it is sent, so that it is found if its segment is never stored. */
 export async function noteObject(db: Knex, { objectKey, day }: { objectKey: string; day: string }): Promise<void> {
   await db('unindexed_objects').insert({ object_key: objectKey, day });
 }
 
 /**
- * Takes an object off the list, because its segment is stored in this transaction. False when it is on the list no
- * longer or was noted too long ago: then the sweep may have removed it already.
+ * Removes an object from the list, because its segment is stored in this transaction. Returns false when it is no
+ * longer listed or was listed too long ago: the sweep may have removed it already.
  */
 export async function takeNoted(tx: Knex.Transaction, objectKey: string): Promise<boolean> {
   const taken = await tx('unindexed_objects')
@@ -22,7 +22,7 @@ export async function takeNoted(tx: Knex.Transaction, objectKey: string): Promis
   return taken === 1;
 }
 
-/** Objects that no segment will ever have, and that were sent so long ago. */
+/** Objects that were sent this long ago and can no longer become part of a segment. */
 export async function abandonedObjects(
   db: Knex,
   { limit, graceMs }: { limit: number; graceMs: number },
@@ -34,12 +34,12 @@ export async function abandonedObjects(
     .pluck<string[]>('object_key');
 }
 
-/** Forgets objects that were removed. */
+/** Removes the list entries of deleted objects. */
 export async function forgetObjects(db: Knex, keys: string[]): Promise<void> {
   await db('unindexed_objects').whereIn('object_key', keys).delete();
 }
 
-/** Whether anything of this day is, or may be, in the object store. */
+/** Whether the object store has, or may have, an object of this day. */
 export async function hasObjects(db: Knex, day: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: [{ found: boolean }] }>(
     `select exists (select from segments where day = :day and object_key is not null)
@@ -49,7 +49,7 @@ export async function hasObjects(db: Knex, day: string): Promise<boolean> {
   return rows[0].found;
 }
 
-/** Objects of a day that the database knows, a page of them behind this key. */
+/** A page of the known objects of a day, after this key. */
 export async function objectsOfDay(
   db: Knex,
   day: string,
@@ -65,7 +65,7 @@ export async function objectsOfDay(
   return rows.map((row) => row.object_key);
 }
 
-/** Those of these objects of which the database knows nothing. */
+/** Returns those of these objects that the database does not know. */
 export async function findUnknownObjects(
   db: Knex,
   objects: { day: string; taskId: string; objectKey: string }[],
@@ -92,7 +92,7 @@ export interface DatedSegment extends StoredObject {
   at: string;
 }
 
-/** A page of the segments that got an object in this time. */
+/** A page of the segments that got an object in this period. */
 export async function objectsMade(
   db: Knex,
   { window: { from, to }, after, limit }: ObjectPage<DatedSegment>,
@@ -127,7 +127,7 @@ export async function segmentsToScan(
   return query;
 }
 
-/** Those of these that are objects of segments still. */
+/** Returns those of these that are still objects of segments. */
 export async function stillIndexed(db: Knex, objects: (StoredObject & { day: string })[]): Promise<StoredObject[]> {
   const { rows } = await db.raw<{ rows: StoredObject[] }>(
     `select s.task_id as "taskId", s.object_key as "objectKey"

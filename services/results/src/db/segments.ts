@@ -5,7 +5,7 @@ import { factsOf, MAX_SPAN } from '../domain/segments/segment.ts';
 import type { TimeRange } from '../domain/result-query.ts';
 import type { EncodedSegment, SegmentFacts } from '../domain/segments/segment.ts';
 
-/** A segment that is to be stored, with its objects here or in the object store. */
+/** A segment to be stored, with its objects here or in the object store. */
 export interface NewSegment {
   day: string;
   taskId: string;
@@ -13,7 +13,7 @@ export interface NewSegment {
   heads: Buffer;
   body: Buffer | undefined;
   objectKey: string | undefined;
-  /** Size and checksum of what holds the objects. */
+  /** Size and checksum of the bytes that hold the objects. */
   bytes: number;
   checksum: number;
 }
@@ -30,13 +30,13 @@ export interface FoundSegment {
   bestScore: number | null;
   firstTimeMs: number;
   lastTimeMs: number;
-  /** As JSON writes them; null when they are many. */
+  /** In their JSON form; null when there are too many. */
   labels: string[] | null;
   body: Buffer | null;
   objectKey: string | null;
   bytes: number;
   checksum: number;
-  /** Opened when they are looked at. */
+  /** Decoded on first access. */
   readonly heads: FrameHead[];
 }
 
@@ -57,15 +57,15 @@ const found = (rows: SegmentRow[]): FoundSegment[] =>
     };
   });
 
-/** A segment as the database took it in. */
+/** A segment after its insertion. */
 export interface InsertedSegment {
   taskId: string;
   frames: number;
 }
 
 /**
- * Stores segments of any tasks in one statement. Their bytes are one parameter, which is sent as it is, of which each
- * row takes its parts.
+ * Stores segments of any tasks in one statement. Their bytes are one parameter, sent unchanged; each row takes its
+ * part.
  */
 export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[]): Promise<InsertedSegment[]> {
   if (segments.length === 0) return [];
@@ -81,7 +81,7 @@ export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[
   const rows = segments.map(({ facts, heads, body, ...rest }) => ({
     ...facts,
     ...rest,
-    // PostgreSQL takes no character 0, so labels stand as JSON writes them.
+    // PostgreSQL accepts no character 0, so labels are stored in their JSON form.
     labels: facts.labels?.map((label) => JSON.stringify(label).slice(1, -1)),
     heads: add(heads),
     body: body && add(body),
@@ -107,11 +107,11 @@ export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[
 export interface SegmentRange {
   day: string;
   taskId: string;
-  /** Frames at later places were not there when the page began. */
+  /** Frames at later positions were not stored when the page began. */
   upToPosition: number;
 }
 
-/** The first segments that reach beyond a number, in the order of their first numbers. */
+/** The first segments that have numbers above this one, in the order of their first numbers. */
 export async function segmentsAfter(
   db: Knex,
   { day, taskId, upToPosition }: SegmentRange,
@@ -128,8 +128,8 @@ export async function segmentsAfter(
 }
 
 /**
- * The same, beginning with the first one that may have frames of these times. When it is among the next ones behind
- * `seq`, these are read as they come, and nothing is searched for.
+ * The same, beginning with the first one that may have frames of these times. If it is among the segments right after
+ * `seq`, these are read in order, without a search.
  */
 export async function segmentsAfterInTime(
   db: Knex,
@@ -138,8 +138,8 @@ export async function segmentsAfterInTime(
 ): Promise<FoundSegment[]> {
   const inTime = 'last_time_ms >= :fromMs and first_time_ms < :toMs';
   const behind = 'day = :day and task_id = :taskId and last_seq > :seq';
-  // Cold segments are found by the index of their times, hot ones are few. Without `materialized` the planner reads all
-  // segments in the order of their numbers to find the first one. Neither is read unless `case` comes to it.
+  // The index of times finds cold segments; hot ones are few. Without `materialized` the planner reads all segments in
+  // the order of their numbers to find the first one. `case` reads each only when it is needed.
   const { rows } = await db.raw<{ rows: SegmentRow[] }>(
     `with next as (select first_time_ms, last_time_ms from segments
                     where ${behind} and first_seq > :seq - ${MAX_SPAN} order by first_seq, id limit :limit),
@@ -178,7 +178,7 @@ export async function segmentsInTime(
   return found(rows);
 }
 
-/** Numbers of one task. */
+/** Frame numbers of one task. */
 export interface AskedNumbers {
   day: string;
   taskId: string;
@@ -207,7 +207,7 @@ export async function segmentsAround(
   return found(rows);
 }
 
-/** Writes the heads of a segment anew, whose frames a newer attempt has taken over; its task is locked. */
+/** Rewrites the heads of a segment after a newer attempt has taken over frames; its task is locked. */
 export async function saveHeads(
   tx: Knex.Transaction,
   { id, day, taskId, firstSeq }: FoundSegment,

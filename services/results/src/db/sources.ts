@@ -4,7 +4,7 @@ import type { SourceRecord } from '../domain/describe-source.ts';
 import type { SourceState } from '../domain/gap-reasons.ts';
 import type { Source } from '../domain/source.ts';
 
-/** The source of a task, locked until the end of the transaction; undefined when the backend has told nothing of it. */
+/** The source of a task, locked until the end of the transaction; undefined when the backend has not reported one. */
 export async function lockSource(tx: Knex, taskId: string): Promise<Source | undefined> {
   return tx<Source & { task_id: string }>('sources')
     .where({ task_id: taskId })
@@ -12,7 +12,7 @@ export async function lockSource(tx: Knex, taskId: string): Promise<Source | und
     .first('snapshot', 'earlier', 'states');
 }
 
-/** Stores a source unless a newer snapshot of it is stored. */
+/** Stores a source unless a newer snapshot is stored. */
 export async function saveSource(tx: Knex, { snapshot, earlier, states }: Source): Promise<void> {
   await tx.raw(
     `insert into sources as known (task_id, attempt, n, snapshot, earlier, states)
@@ -32,7 +32,7 @@ export async function saveSource(tx: Knex, { snapshot, earlier, states }: Source
   );
 }
 
-/** Lists the state of a snapshot, which began at that time. */
+/** Adds the state of a snapshot, which began at that time, to the list. */
 export async function listState(tx: Knex, snapshot: SourceChangedData, atMs: number): Promise<void> {
   const { job_id: taskId, attempt, n, state, reason } = snapshot;
   await tx('source_states')
@@ -42,8 +42,8 @@ export async function listState(tx: Knex, snapshot: SourceChangedData, atMs: num
 }
 
 /**
- * Removes the `most` states that held the shortest among the `among` oldest ones of a task, so that long outages stay
- * listed; returns how many. The first one stays.
+ * Removes the `most` shortest states among the `among` oldest ones of a task, so that long outages stay listed; returns
+ * their number. The first one stays.
  */
 export async function mergeStates(
   tx: Knex,
@@ -63,7 +63,7 @@ export async function mergeStates(
   return result.rowCount;
 }
 
-/** Removes the sources of tasks with smaller ids; returns how many rows went. */
+/** Removes the sources of tasks with smaller ids; returns the number of rows. */
 export async function deleteSourcesBelow(db: Knex, taskId: string, batch: number): Promise<number> {
   const states = await db.raw<{ rowCount: number }>(
     `delete from source_states where (task_id, attempt, n) in (
@@ -78,7 +78,7 @@ export async function deleteSourcesBelow(db: Knex, taskId: string, batch: number
   return Math.max(states.rowCount, sources.rowCount);
 }
 
-/** What is stored of a task and its source; undefined for a task that is not known. */
+/** Stored facts of a task and its source; undefined for an unknown task. */
 export async function findSourceRecord(db: Knex, taskId: string): Promise<SourceRecord | undefined> {
   const result = await db.raw<{ rows: SourceRecord[] }>(
     `select v.kind, v.status, v.reason, (extract(epoch from v.ended_at) * 1000)::bigint as "endedAtMs",

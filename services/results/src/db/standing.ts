@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
-/** How the frames of a task stand, for operators; columns of a task not heard of by one of the two ways are null. */
+/** State of the frames of a task, for operators. Columns are null for what its events or its frames did not report. */
 export interface Standing {
-  /** As the events of tasks tell it. */
+  /** Status from the events of tasks. */
   known_status: string | null;
   known_version: number | null;
   frames_published: number | null;
@@ -16,7 +16,7 @@ export interface Standing {
   deleted_at: Date | null;
 }
 
-/** Undefined for a task that neither its events nor its frames told of. */
+/** Undefined for a task of which no event and no frame has arrived. */
 export async function findStanding(db: Knex, taskId: string): Promise<Standing | undefined> {
   const { rows } = await db.raw<{ rows: Standing[] }>(
     `select v.status as known_status, v.version as known_version, v.frames_published,

@@ -4,8 +4,8 @@ import { FOLD, foldOf } from './folds.ts';
 import type { FoldColumns, ReadableFold } from './folds.ts';
 
 /**
- * Keeps the newest version, in any order of arrival. Views of earlier releases get what they lack.
- * Returns whether anything has changed.
+ * Stores the newest version, in any order of arrival. Views of earlier releases get their missing fields. Returns
+ * whether anything has changed.
  */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
@@ -48,7 +48,7 @@ const READABLE = `v.task_id, v.status, v.lower_bound, v.default_min_score,
             coalesce(v.ended_at > vision_now() - interval '1 minute', false) as is_just_over,
             v.kind, v.snapshots, v.result_expires_at`;
 
-/** The task when it is this subject's. What is read here is never newer than the frames that are read after it. */
+/** The task if it belongs to this subject. It is never newer than the frames that are read after it. */
 export async function findReadableTask(
   db: Knex,
   { taskId, subject, endPatienceMs }: { taskId: string; subject: string; endPatienceMs: number },
@@ -61,7 +61,7 @@ export async function findReadableTask(
   return result.rows[0];
 }
 
-/** The same task with how far it is folded, as of one moment. */
+/** The same task with the progress of its fold, as of one instant. */
 export async function findFoldedTask(
   db: Knex,
   { taskId, subject, endPatienceMs }: { taskId: string; subject: string; endPatienceMs: number },

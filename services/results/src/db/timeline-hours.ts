@@ -6,7 +6,7 @@ interface TaskOfDay {
   taskId: string;
 }
 
-/** Stored hours of a task, those that begin at these times. */
+/** Stored hours of a task that begin at these times. */
 export async function findHours(db: Knex, { day, taskId }: TaskOfDay, hours: number[]): Promise<PackedHour[]> {
   if (hours.length === 0) return [];
   return db('timeline_hours')
@@ -15,7 +15,7 @@ export async function findHours(db: Knex, { day, taskId }: TaskOfDay, hours: num
     .select('hour_ms as hourMs', 'coverage', 'totals', 'minutes');
 }
 
-/** Writes hours, each instead of what was stored of it; the fold of the task is locked. */
+/** Writes hours, each replacing the stored one; the fold of the task is locked. */
 export async function saveHours(tx: Knex.Transaction, task: TaskOfDay, hours: PackedHour[]): Promise<void> {
   for (const { hourMs, ...packed } of hours)
     await tx('timeline_hours')
@@ -24,7 +24,7 @@ export async function saveHours(tx: Knex.Transaction, task: TaskOfDay, hours: Pa
       .merge();
 }
 
-/** Stored hours that begin in this time, in order. */
+/** Stored hours that begin in this period, in order. */
 export async function hoursBetween(
   db: Knex,
   { day, taskId }: TaskOfDay,
@@ -38,8 +38,8 @@ export async function hoursBetween(
 }
 
 /**
- * The same without what their minutes have. The hours of three months come as one row: as rows of their own they take
- * as long to arrive as to be opened.
+ * The same without the data of their minutes. The hours of three months come as one row: as separate rows they take as
+ * long to arrive as to decode.
  */
 export async function totalsBetween(
   db: Knex,
@@ -58,7 +58,7 @@ export async function totalsBetween(
 
 const BETWEEN = `where day = :day and task_id = :taskId and hour_ms >= :fromMs and hour_ms < :toMs order by hour_ms`;
 
-/** Frames and seconds of the minutes of stored hours, those that begin at these times. */
+/** Frames and seconds of the minutes of stored hours that begin at these times. */
 export async function coverageOfHours(
   db: Knex,
   { day, taskId }: TaskOfDay,
@@ -73,7 +73,7 @@ export async function coverageOfHours(
   return rows;
 }
 
-/** The same, and which revision of the fold of the task they are of, as of one moment. */
+/** The same, with the revision of the fold that they belong to, as of one instant. */
 export async function coverageOfFold(
   db: Knex,
   { day, taskId }: TaskOfDay,

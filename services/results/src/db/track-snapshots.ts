@@ -5,7 +5,7 @@ import type { TaskOfDay } from './deleted-tasks.ts';
 
 const TABLE = 'track_snapshots';
 
-/** An image of a track as its row says it. */
+/** The row of an image of a track. */
 export interface SnapshotRow {
   track_id: string;
   attempt: number;
@@ -45,7 +45,7 @@ export const toStored = (row: SnapshotRow): StoredSnapshot => ({
   storedAt: row.stored_at,
 });
 
-/** Images of these tracks, those that have expired included, by track. */
+/** Images of these tracks, including expired ones, by track. */
 export async function snapshotsOf(db: Knex, taskId: string, trackIds: string[]): Promise<Map<string, StoredSnapshot>> {
   if (trackIds.length === 0) return new Map();
   const { rows } = await db.raw<{ rows: SnapshotRow[] }>(
@@ -67,7 +67,7 @@ export async function lockSnapshot(
   return row && toStored(row);
 }
 
-/** Stores the image of a track instead of an older one. */
+/** Stores the image of a track in place of an older one. */
 export async function saveSnapshot(
   tx: Knex,
   { day, taskId }: TaskOfDay,
@@ -87,7 +87,7 @@ export async function saveSnapshot(
   );
 }
 
-/** Lists an object that no row names any more; the sweep removes it from the store after its grace. */
+/** Lists an object without a row; the sweep removes it from the store after its grace period. */
 export async function listUnused(tx: Knex, { objectKey, day }: { objectKey: string; day: string }): Promise<void> {
   await tx('unindexed_objects').insert({ object_key: objectKey, day }).onConflict('object_key').ignore();
 }
@@ -98,10 +98,10 @@ export async function listDeleted(tx: Knex, { objectKey, day }: { objectKey: str
   await tx('unindexed_objects').insert(row).onConflict('object_key').merge(['noted_at']);
 }
 
-/** The index on the tasks of listed images is used where both stand as they do there. */
+/** The index on the tasks of listed images is used where both expressions match it exactly. */
 const OF_TASK = `starts_with(object_key, '${TRACK_SNAPSHOT_PREFIX}') and split_part(object_key, '/', -2) = :taskId`;
 
-/** Objects with images of a task, whether a row names them or they are listed as unused. */
+/** Objects with images of a task, whether they have a row or are listed as unused. */
 export async function imagesOfTask(db: Knex, { taskId }: TaskOfDay, limit: number): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
     `(select object_key as key from track_snapshots where task_id = :taskId and object_key is not null limit :limit)
@@ -112,13 +112,13 @@ export async function imagesOfTask(db: Knex, { taskId }: TaskOfDay, limit: numbe
   return rows.map(({ key }) => key);
 }
 
-/** Removes the rows of these images of a task, which have left the store. */
+/** Removes the rows of these images of a task, which are no longer in the store. */
 export async function forgetImages(db: Knex, { taskId }: TaskOfDay, keys: string[]): Promise<void> {
   await db('unindexed_objects').whereIn('object_key', keys).delete();
   await db(TABLE).where({ task_id: taskId }).whereIn('object_key', keys).delete();
 }
 
-/** Listed images of tasks of a day, a page of them behind this key. */
+/** A page of the listed images of tasks of a day, after this key. */
 export async function unusedImagesOfDay(
   db: Knex,
   day: string,
@@ -146,7 +146,7 @@ async function listImages(db: Knex, change: string, values: Record<string, unkno
   return rows[0].changed;
 }
 
-/** Removes images of a deleted task, `limit` at most; returns how many. */
+/** Removes images of a deleted task, `limit` at most; returns their number. */
 export const removeSnapshots = (db: Knex, { taskId }: TaskOfDay, limit: number): Promise<number> =>
   listImages(
     db,
@@ -156,7 +156,7 @@ export const removeSnapshots = (db: Knex, { taskId }: TaskOfDay, limit: number):
     { taskId, limit },
   );
 
-/** Removes the rows of tasks with smaller ids, with their images; returns how many. */
+/** Removes the rows of tasks with smaller ids, with their images; returns their number. */
 export const removeSnapshotsBelow = (db: Knex, taskId: string, limit: number): Promise<number> =>
   listImages(
     db,
@@ -166,7 +166,7 @@ export const removeSnapshotsBelow = (db: Knex, taskId: string, limit: number): P
     { taskId, limit },
   );
 
-/** Removes images that were stored so many days ago; their rows stay. Returns how many. */
+/** Removes images that were stored this many days ago; their rows stay. Returns their number. */
 export const expireSnapshots = (db: Knex, days: number, limit: number): Promise<number> =>
   listImages(
     db,
@@ -179,7 +179,7 @@ export const expireSnapshots = (db: Knex, days: number, limit: number): Promise<
     { days, limit },
   );
 
-/** Those of these objects of which the database knows nothing. */
+/** Returns those of these objects that the database does not know. */
 export async function findUnknownImages(db: Knex, keys: string[]): Promise<string[]> {
   const asked = keys.map((key) => ({ key, ...placeOfTrackSnapshot(key) }));
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
@@ -207,12 +207,12 @@ export async function snapshotsToScan(
   return query;
 }
 
-/** Notes whose keys these objects have, so that only what this installation wrote is ever removed. */
+/** Records which database wrote objects with this key prefix, so that only objects of this installation are removed. */
 export async function noteWriter(tx: Knex, name: string, id: string): Promise<void> {
   await tx('bucket_owner').insert({ name, id }).onConflict('name').ignore();
 }
 
-/** The database whose prefix images have; undefined before the first one. */
+/** The database whose prefix images have; undefined before the first image. */
 export async function writerOf(db: Knex, name: string): Promise<string | undefined> {
   return (await db('bucket_owner').where({ name }).first<{ id: string } | undefined>('id'))?.id;
 }

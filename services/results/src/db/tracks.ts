@@ -31,10 +31,10 @@ const ofRow = ({ label, facts, ...row }: TrackRow): TrackFacts => ({
   ...decodeFacts(facts),
 });
 
-/** PostgreSQL takes no character 0, so a label stands as JSON writes it. */
+/** PostgreSQL accepts no character 0, so a label is stored in its JSON form. */
 const storedLabel = (label: string) => JSON.stringify(label).slice(1, -1);
 
-/** Stored tracks of these ids. */
+/** Stored tracks with these ids. */
 export async function tracksOfIds(db: Knex, { day, taskId }: TaskOfDay, ids: string[]): Promise<TrackFacts[]> {
   if (ids.length === 0) return [];
   const { rows } = await db.raw<{ rows: TrackRow[] }>(
@@ -44,7 +44,7 @@ export async function tracksOfIds(db: Knex, { day, taskId }: TaskOfDay, ids: str
   return rows.map(ofRow);
 }
 
-/** Writes tracks, each instead of what was stored of it; the fold of the task is locked. */
+/** Writes tracks, each replacing the stored one; the fold of the task is locked. */
 export async function saveTracks(tx: Knex.Transaction, task: TaskOfDay, tracks: TrackFacts[]): Promise<void> {
   if (tracks.length === 0) return;
   const rows = tracks.map((track) => ({
@@ -71,16 +71,16 @@ export async function saveTracks(tx: Knex.Transaction, task: TaskOfDay, tracks: 
   );
 }
 
-/** Tracks that last longer are found by an index of their own when their beginning is far back. */
+/** An index of its own finds tracks that last longer, when they began long ago. */
 const LONG_MS = 600_000;
-/** Stored tracks that a query asks for, those of which more is known, and the image of each. */
+/** Stored tracks that match a query, those with newer facts, and the image of each. */
 export interface FoundTracks {
   page: TrackFacts[];
   own: TrackFacts[];
   images: Map<string, StoredSnapshot | undefined>;
 }
 
-/** The next stored tracks that a query asks for without those of `own`, in any order; and those of `own`. */
+/** The next stored tracks that match a query without those of `own`, in any order; and those of `own`. */
 export async function findTracks(
   db: Knex,
   task: TaskOfDay,
@@ -136,7 +136,7 @@ export async function findTracks(
 
 type FoundRow = TrackRow & { isOwn: boolean } & (SnapshotRow | { track_id: null });
 
-/** Reads the rows of `tracks`, SQL that tells which of them are own, each with its image. */
+/** Reads the rows of `tracks`, SQL that marks which of them are own, each with its image. */
 async function readWithImages(db: Knex, tracks: string, values: { taskId: string }): Promise<FoundTracks> {
   const { rows } = await db.raw<{ rows: FoundRow[] }>(
     `select found.*, ${SNAPSHOT_COLUMNS.map((column) => `s.${column}`).join(', ')} from (${tracks}) as found
@@ -152,12 +152,12 @@ async function readWithImages(db: Knex, tracks: string, values: { taskId: string
   return found;
 }
 
-/** A track as it counts where it began. */
+/** A track as counted at its beginning. */
 export interface BegunRow extends BegunTrack {
   firstTimeMs: number;
 }
 
-/** Stored tracks whose first frame is of these times; those of `without` are left out. */
+/** Stored tracks whose first frame is in these times; those of `without` are left out. */
 export async function tracksBegunIn(
   db: Knex,
   { day, taskId }: TaskOfDay,

@@ -10,13 +10,13 @@ export interface StoredRule {
   storedMs: number;
 }
 
-/** What decides which rules apply to a task. */
+/** Facts of a task that decide which rules apply to it. */
 export interface ScopedTask {
   taskId: string;
   clientRef: string | null;
 }
 
-/** Those of the active rules of a subject that apply to its task, in the order of their names. */
+/** Returns those of the active rules of a subject that apply to its task, in the order of their names. */
 export const rulesFor = (stored: readonly StoredRule[], task: ScopedTask): TaskRule[] =>
   stored
     .filter(({ rule }) => isIn(rule.scope, task))
@@ -36,7 +36,7 @@ function isIn(scope: RuleScope | undefined, { taskId, clientRef }: ScopedTask): 
   return ids.includes(taskId) || (clientRef !== null && refs.includes(clientRef));
 }
 
-/** A number that stands for these versions of rules; 0 for none, above it otherwise. */
+/** A number that identifies these versions of rules; 0 for none, positive otherwise. */
 export function ruleSetOf(rules: readonly Pick<TaskRule, 'id' | 'version'>[]): number {
   if (rules.length === 0) return 0;
   const names = rules.map(({ id, version }) => `${id}/${version}`);

@@ -9,7 +9,7 @@ import { isTrackId } from './fold/tracks.ts';
 
 type AlarmFacts = z.infer<z.ZodObject<typeof alarmFacts>>;
 
-/** What an alarm says, in the form of the API. */
+/** Facts of an alarm, in the form of the API. */
 export function factsOf(taskId: string, kind: AlarmKind, alarm: Alarm): AlarmFacts {
   return {
     kind,
@@ -44,7 +44,7 @@ const objectBody = ({ label, trackId, score, cx, cy, width, height }: SeenObject
   track_id: trackId,
 });
 
-/** The task of an alarm, as other services know it. */
+/** The task of an alarm, in the form of other services. */
 export interface AlarmedTask {
   taskId: string;
   subject: string;
@@ -55,7 +55,7 @@ export interface AlarmedTask {
   hasImages: boolean;
 }
 
-/** The event that tells of an alarm. */
+/** The event about an alarm. */
 export const alarmEvent = (alarm: AlarmSnapshot) =>
   ({ ...alarmChanged, key: alarm.task_id, source: 'results', data: alarm }) as const;
 
@@ -75,7 +75,7 @@ export const withImage = (alarm: AlarmSnapshot, snapshot: AlarmImage, storedMs: 
 export const imageTrackOf = ({ evidence }: Alarm): string | undefined =>
   evidence.objects.find(({ trackId }) => isTrackId(trackId))?.trackId;
 
-/** What an alarm says of the image of this track; `stored` is the frame time of the one that is stored. */
+/** The part of an alarm about the image of this track; `stored` is the frame time of the stored image. */
 export function alarmImageOf(
   { taskId, hasImages }: Pick<AlarmedTask, 'taskId' | 'hasImages'>,
   trackId: string | undefined,
@@ -87,7 +87,7 @@ export function alarmImageOf(
   return stored === undefined ? { state: 'pending', path } : { state: 'available', path, frame_time_ms: stored };
 }
 
-/** A change of an alarm, and what is known of its image, at the time of the evaluation (Unix milliseconds). */
+/** A change of an alarm and the state of its image, at the time of the evaluation (Unix milliseconds). */
 interface Evaluated {
   snapshot: AlarmImage;
   evaluatedMs: number;
@@ -124,7 +124,7 @@ export function alarmSnapshotOf(
 
 const MOST_CHARACTERS = 200;
 
-/** The outbox takes neither NUL nor half of a surrogate pair; a name may come from any backend. */
+/** The outbox accepts neither NUL nor half of a surrogate pair; a name may come from any backend. */
 const storable = (text: string): string => text.slice(0, MOST_CHARACTERS).toWellFormed().replaceAll('\0', '\uFFFD');
 
 const inStorableForm = (object: TrackedObject): TrackedObject => ({

@@ -38,7 +38,7 @@ test('is evaluated up to the newest frame while frames may follow', () => {
   expect(backtest.report(undefined)).toMatchObject({ evaluatedToMs: 3501, coverage: 1, framesRead: 4 });
 });
 
-test('is evaluated up to the time behind which no frame is known, which never lies before a frame', () => {
+test('is evaluated up to the time after which no frame is known, never before a frame', () => {
   const backtest = backtestOf();
   addEmpty(backtest, [0, 1000]);
   expect(backtest.report(8000)).toMatchObject({ evaluatedToMs: 8000, coverage: 0.25 });
@@ -46,7 +46,7 @@ test('is evaluated up to the time behind which no frame is known, which never li
   expect(backtestOf({ fromMs: 9000 }).report(500)).toMatchObject({ evaluatedToMs: 9000, coverage: 0 });
 });
 
-test('coverage leaves out the time before a stream began and behind the end of a task', () => {
+test('coverage leaves out the time before a stream began and after the end of a task', () => {
   const stream = backtestOf({ createdMs: 60_000 });
   addEmpty(stream, [60_000, 61_000]);
   expect(stream.report(64_000)).toMatchObject({ evaluatedToMs: 64_000, coverage: 0.5 });
@@ -87,7 +87,7 @@ const toAndFro = (count: number, seq: number) => carsAt(seq % 4 < 2 ? 0.3 : 0.7,
 
 test('returns 500 alarms at most, however many a frame raises', () => {
   const backtest = backtestOf({ when: crossing, sampleFps: 0.2 });
-  // Sixty in each of eight minutes, and twenty of the sixty in the first frame with crossings of the ninth one.
+  // Sixty in each of eight minutes; the ninth minute has sixty crossings, twenty of them in its first frame.
   const added = Array.from({ length: 120 }, (_, seq) =>
     backtest.add(frameOf({ seq, timeMs: seq * 5000 }, toAndFro(100, seq))),
   );

@@ -14,14 +14,14 @@ export const MOST_BACKTEST_MS = 6 * 3_600_000;
 /** Alarms that one backtest returns: it ends with the last one. */
 export const MOST_BACKTEST_ALARMS = 500;
 
-/** A rule that is tried, not stored. */
+/** A rule that is evaluated without being stored. */
 export interface TriedRule {
   when: RuleWhen;
   minIntervalMs: number;
   schedule: RuleSchedule | undefined;
 }
 
-/** What a rule would have raised in a part of a task. */
+/** Alarms that a rule would have raised in a part of a task. */
 export interface BacktestReport {
   alarms: Alarm[];
   suppressed: number;
@@ -31,7 +31,7 @@ export interface BacktestReport {
   evaluatedToMs: number;
 }
 
-/** A running stream without a frame for so long has none on its way. */
+/** A running stream without a frame for this time has none in transit. */
 const ARRIVES_WITHIN_MS = 5_000;
 
 interface Progress {
@@ -46,7 +46,7 @@ interface Progress {
   pace: Pace;
 }
 
-/** Time before which every frame of a range is stored; undefined when frames behind the newest one may follow. */
+/** Time before which every frame of a range is stored; undefined when frames after the newest one may arrive. */
 export function completeUntil(progress: Progress): number | undefined {
   const { toMs, isLive, isOver, endedMs, nowMs, reachedMs, pace } = progress;
   if (!isLive) return isOver ? toMs : undefined;
@@ -55,7 +55,7 @@ export function completeUntil(progress: Progress): number | undefined {
   return isDue ? undefined : Math.min(toMs, nowMs);
 }
 
-/** Evaluates a rule over frames in their order, and keeps what it raises. */
+/** Evaluates a rule over frames in their order, and collects its alarms. */
 export class Backtest {
   readonly #evaluator: Evaluator;
   readonly #times: TimeRange;
@@ -93,7 +93,7 @@ export class Backtest {
     return lastMs === undefined ? fromMs : Math.min(toMs, lastMs + 1);
   }
 
-  /** Evaluates a frame; false when the report is full with it. */
+  /** Evaluates a frame; returns false when the report is full afterwards. */
   add(frame: EvaluatedFrame): boolean {
     this.#framesRead += 1;
     const second = Math.floor(frame.timeMs / 1000);
@@ -103,12 +103,12 @@ export class Backtest {
     return !this.isFull;
   }
 
-  /** No further frame follows up to this time. */
+  /** No further frame arrived up to this time. */
   silentTo(untilMs: number): void {
     this.#keep(this.#evaluator.silence(this.#state, untilMs));
   }
 
-  /** The task has ended in the time that is evaluated; without a time, with its newest frame. */
+  /** The task ended in the evaluated period; without a time, with its newest frame. */
   end(status: TaskStatus, endedMs: number | undefined): void {
     const atMs = endedMs ?? this.#state.last?.timeMs;
     if (atMs === undefined) return;
@@ -116,7 +116,7 @@ export class Backtest {
     this.#keep(this.#evaluator.end(this.#state, { atMs, status }));
   }
 
-  /** The report; every frame before `untilMs` was evaluated, or without it up to the newest one. */
+  /** The report; every frame before `untilMs` was evaluated, or without it every frame up to the newest one. */
   report(untilMs: number | undefined): BacktestReport {
     const evaluatedToMs = Math.max(this.reachedMs, untilMs ?? -Infinity);
     return {
@@ -146,5 +146,5 @@ export class Backtest {
   }
 }
 
-/** The same rule has the same alarms, whenever it is tried. */
+/** The same rule gets the same alarms in every backtest. */
 const idOf = (rule: TriedRule): string => createHash('sha256').update(JSON.stringify(rule)).digest('hex');

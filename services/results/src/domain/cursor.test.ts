@@ -19,7 +19,7 @@ test('the spelling of the task id does not matter', () => {
 });
 
 test('a cursor made with an earlier secret opens as long as the secret is listed', () => {
-  // The secret was once the one that services signed their tokens with; the cursor is of that time.
+  // The first secret once signed the tokens of services, too; the cursor is from that time.
   const [fresh, former] = ['another secret of more than thirty-two', 'the-one-secret-of-all-services-until-now'];
   const formerCursor = 'AQAAEmcAAAAAAAATiDvbmXOEx-5dkodDy0YPKug';
   expect(cursorCodec([fresh, former]).decode(task, formerCursor)).toEqual({ seq: 4711, position: 5000 });

@@ -2,9 +2,9 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fail } from '@vision/contracts/errors';
 
 /**
- * How far a reader is: it has every frame with a number up to `seq` that was stored at one of the first `position`
- * places of its task. Frames that are stored later with a smaller number (as replayed dead letters) lie behind
- * `position`, so they are found as well.
+ * Progress of a reader: it has every frame with a number up to `seq` that was stored at one of the first `position`
+ * positions of its task. Frames that are stored later with a smaller number (as replayed dead letters) have a position
+ * after `position`, so they are found as well.
  */
 export interface Progress {
   seq: number;
@@ -13,13 +13,13 @@ export interface Progress {
 
 export const nothingRead: Progress = { seq: -1, position: 0 };
 
-/** A number behind that of every frame. */
+/** A number above that of every frame. */
 const AFTER_END = 2_147_483_647;
 
-/** The place of a reader that has everything of an ended task, and knows that it has ended. */
+/** The progress of a reader that has everything of an ended task, and has received its end. */
 export const afterEnd = ({ position }: Progress): Progress => ({ seq: AFTER_END, position });
 
-/** Whether a reader was sent the end of its task. */
+/** Whether a reader has received the end of its task. */
 export const isAfterEnd = ({ seq }: Progress): boolean => seq === AFTER_END;
 
 export interface CursorCodec {
@@ -33,8 +33,8 @@ const MAC_BYTES = 16;
 const VERSION = 1;
 
 /**
- * Cursors carry a MAC over task and progress, so that they cannot be made up or moved to another task. The first secret
- * seals, all of them open. Each kind of list has a label of its own: a cursor of one opens as none of another.
+ * Cursors carry a MAC over task and progress, so they cannot be forged or used for another task. The first secret
+ * signs, all of them verify. Each kind of list has its own label: a cursor of one kind is not valid for another.
  */
 export function cursorCodec(secrets: string[], label = 'vision results cursor v1'): CursorCodec {
   const macs = secrets.map((secret) => macWith(secret, label));
@@ -49,7 +49,7 @@ export function cursorCodec(secrets: string[], label = 'vision results cursor v1
       return Buffer.concat([body, seal(taskId, body)]).toString('base64url');
     },
     decode: (taskId, cursor) => {
-      // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
+      // Exactly one text is valid for each cursor: the decoder would also accept other alphabets, padding and blanks.
       const bytes = /^[\w-]{39}$/.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
       if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw cursorInvalid();
       const body = bytes.subarray(0, BODY_BYTES);
@@ -67,7 +67,7 @@ function macWith(secret: string, label: string) {
     createHmac('sha256', key).update(taskId.toLowerCase()).update(body).digest().subarray(0, MAC_BYTES);
 }
 
-/** A cursor that was changed, or that another task gave. */
+/** Error for a cursor that was changed, or that was issued for another task. */
 export const cursorInvalid = () =>
   fail.requestInvalid(
     'cursor_invalid',

@@ -5,17 +5,17 @@ import type { EndedReason } from '@vision/contracts/ended-reason';
 import { countsOf } from './source.ts';
 import type { DroppedFrames, Source } from './source.ts';
 
-/** What is stored of a task and its source. */
+/** Stored facts of a task and its source. */
 export interface SourceRecord {
   kind: 'stream' | 'upload' | null;
   status: TaskStatus;
-  /** Why it failed or was refunded, as tasks says. */
+  /** Reason from tasks for its failure or refund. */
   reason: string | null;
   endedAtMs: number | null;
-  /** Frames that are stored, and the largest number of one; -1 without any. */
+  /** Number of stored frames, and the largest frame number; -1 without frames. */
   stored: number;
   maxSeq: number;
-  /** Where the newest of them was stored. */
+  /** Storing position of the newest of them. */
   position: number;
   source: Source | null;
   /** Time since the newest snapshot was stored. */
@@ -43,14 +43,14 @@ export interface ShownSource {
   ended?: { status: TaskStatus; reason?: EndedReason; advice?: string } | undefined;
 }
 
-/** A worker reports every minute: after this time its last report says nothing about now. */
+/** A worker reports every minute: after this time its last report says nothing about the present. */
 const STALE_MS = 150_000;
 /** Statuses of tasks that have ended. */
 export const ENDED: ReadonlySet<TaskStatus> = new Set(['stopped', 'succeeded', 'failed', 'refunded']);
 /** Statuses of tasks that the backend has not confirmed. */
 export const UNCONFIRMED: ReadonlySet<TaskStatus> = new Set(['submitting', 'resolving']);
 
-/** What a source does now and did. A state that no worker reports is `unknown`, never a guess. */
+/** The present state of a source and its history. A state that no worker reports is `unknown`, never a guess. */
 export function describeSource(record: SourceRecord, createdAtMs: number): ShownSource {
   const { source, status, stored } = record;
   const { snapshot } = source ?? {};
@@ -70,7 +70,7 @@ export function describeSource(record: SourceRecord, createdAtMs: number): Shown
   };
 }
 
-/** No worker holds a stream that waits for another connection, so none reports it until its time is over. */
+/** A stream that waits for another connection has no worker, so no report is expected until its wait has ended. */
 function isStale({ source, ageMs, nowMs }: SourceRecord): boolean {
   if (ageMs === null || ageMs <= STALE_MS) return false;
   const { state, gives_up_at_ms: givesUpAtMs = 0 } = source?.snapshot ?? {};

@@ -14,25 +14,25 @@ export interface FramesOfTask {
 /** A task that has ended, as its events and counters describe it. */
 export interface EndedTask {
   taskId: string;
-  /** As the backend says; null when an earlier release told of the end. */
+  /** Number from the backend; null when an earlier release reported the end. */
   published: number | null;
-  /** As counted when they were stored. */
+  /** Number counted when they were stored. */
   stored: number;
   hasEndMark: boolean;
-  /** Number of the last attempt; null without frames and end mark. */
+  /** Number of the last attempt; null without frames and end-of-stream marker. */
   lastAttempt: number | null;
-  /** Frames of the last attempt, as its end mark says. */
+  /** Frames of the last attempt, from its end-of-stream marker. */
   marked: AttemptFrames | null;
-  /** Frames by the counters that are kept while storing. */
+  /** Frames by the counters that are updated while storing. */
   byCounters: FramesOfTask;
 }
 
 /**
- * Whether frames of an ended task are missing: its frames, stored or only published, have no end mark, are others than
- * were counted, fewer than were published, or are not those that the end mark speaks of.
+ * Whether frames of an ended task are missing: frames, stored or only published, have no end-of-stream marker, or the
+ * stored frames differ from the count, are fewer than were published, or differ from those of the marker.
  */
 export function isIncomplete(task: EndedTask, { frames, attempt }: FramesOfTask): boolean {
-  // An end mark counts the frames of its own attempt; what the backend published is of all attempts.
+  // An end-of-stream marker counts the frames of its own attempt; the backend's number counts all attempts.
   if (frames !== task.stored || (task.published ?? 0) > task.stored) return true;
   if (!task.hasEndMark && (task.published ?? task.stored) > 0) return true;
   return task.marked !== null && task.marked.count > 0 && isShortOf(attempt, task.marked);

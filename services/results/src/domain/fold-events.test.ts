@@ -19,24 +19,24 @@ test('frames come out once each and in order', () => {
   expect(seqs([frame(2), frame(0), frame(1), frame(2), frame(0)])).toEqual([0, 1, 2]);
 });
 
-test('a frame of an older attempt than the newest seen is ignored', () => {
+test('a frame of an attempt older than the newest one is ignored', () => {
   expect(seqs([frame(0, 1), frame(1, 2), frame(2, 1), frame(3, 2)])).toEqual([0, 1, 3]);
   expect(foldMessages([frame(5, 1)], seen(2))).toMatchObject({ frames: [], ignored: 1, attempt: 2 });
 });
 
-test('the mark of the newest attempt is in force', () => {
+test('the end-of-stream marker of the newest attempt applies', () => {
   expect(foldMessages([frame(0), end()], seen(-1))).toMatchObject({ attempt: 1, end: { status: 'succeeded' } });
   expect(foldMessages([end(1), frame(0, 2)], seen(1))).toMatchObject({ attempt: 2, end: undefined, restarted: true });
   expect(foldMessages([frame(0, 2), end(1)], seen(1))).toMatchObject({ end: undefined, ignored: 1 });
 });
 
-test('what an older attempt published before the newer one began is taken, also when it is read afterwards', () => {
+test('stores frames that an older attempt published before the newer one began, also when they are read afterwards', () => {
   expect(seqs([frame(100, 2), frame(7, 1), frame(101, 2), frame(100, 1)])).toEqual([7, 100, 101]);
   expect(seqs([frame(7, 1)], seen(2, 100))).toEqual([7]);
   expect(foldMessages([frame(7, 1)], seen(2, 100, true))).toMatchObject({ frames: [], ignored: 1 });
 });
 
-test('another frame under a number that is taken is reported, a repeat is not', () => {
+test('reports another frame with the number of a known one, but no repeat', () => {
   const other: FrameMessage = frame(3);
   if (other.kind === 'frame') other.data.frame_time_ms = 1;
   expect(foldMessages([frame(3), frame(3), other], seen(-1))).toMatchObject({

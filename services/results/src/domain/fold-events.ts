@@ -3,45 +3,45 @@ import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 /** One message of the frames topic. */
 export type FrameMessage = { kind: 'frame'; data: FrameData } | { kind: 'end'; data: JobEndedData };
 
-/** What was seen of a task before a run of messages. */
+/** State of a task before a run of messages. */
 export interface SeenBefore {
-  /** Newest attempt seen; -1 before the first. */
+  /** Newest attempt so far; -1 before the first. */
   attempt: number;
-  /** Smallest frame number of that attempt; null when none was seen. */
+  /** Smallest frame number of that attempt; null without frames. */
   firstSeq: number | null;
-  /** The end mark of that attempt is in force: nothing may follow. */
+  /** The end-of-stream marker of that attempt has been applied: no frame of it may follow. */
   hasEnded: boolean;
 }
 
-/** Two frames that say that they are the same one, and are not. */
+/** Two different frames with the same number. */
 export interface FrameConflict {
   seq: number;
-  /** The attempt of the frame that is kept. */
+  /** The attempt of the stored frame. */
   keptAttempt: number;
-  /** The attempt of the frame that is not stored. */
+  /** The attempt of the rejected frame. */
   refusedAttempt: number;
 }
 
-/** What a run of messages means for one task. */
+/** Effect of a run of messages on one task. */
 export interface Fold {
-  /** Newest attempt seen, these messages included. */
+  /** Newest attempt, including these messages. */
   attempt: number;
   /** Frames to store, each number once, in order of their numbers. */
   frames: FrameData[];
-  /** Different frames under one number. */
+  /** Different frames with the same number. */
   conflicts: FrameConflict[];
-  /** The mark that is in force after these messages, when one of them is it. */
+  /** The end-of-stream marker that applies after these messages, if one of them is it. */
   end: JobEndedData | undefined;
-  /** A newer attempt began, so a mark of the older one is no longer in force. */
+  /** A newer attempt began, so the marker of the older one no longer applies. */
   restarted: boolean;
   /** Messages of an older attempt. */
   ignored: number;
 }
 
 /**
- * Folds messages of one task, in the order of the topic. What an attempt says after a newer one has been seen is
- * ignored: it comes from a worker that lost its job. One exception: a frame below the first number of the newer attempt
- * was published before that one began and only read late, from another partition.
+ * Folds messages of one task, in the order of the topic. Messages of an attempt after those of a newer one are ignored:
+ * they come from a worker that lost its job. One exception: a frame below the first number of the newer attempt was
+ * published before that attempt began and only read late, from another partition.
  */
 export function foldMessages(messages: FrameMessage[], seen: SeenBefore): Fold {
   const frames = new Map<number, FrameData>();
@@ -83,11 +83,11 @@ function addFrame({ conflicts }: Fold, frames: Map<number, FrameData>, frame: Fr
     conflicts.push({ seq: frame.seq, keptAttempt: known.attempt, refusedAttempt: frame.attempt });
     return;
   }
-  // A repeat by a newer attempt counts for that attempt, which is the one that its end mark speaks of.
+  // A repeat by a newer attempt counts for that attempt, because the newer attempt's end-of-stream marker counts it.
   if (!known || frame.attempt > known.attempt) frames.set(frame.seq, frame);
 }
 
-/** Whether two frames of one number are the same picture. Tracks have other names in each attempt. */
+/** Whether two frames with the same number are the same. Tracks have other names in each attempt. */
 function isSameFrame(one: FrameData, other: FrameData): boolean {
   return (
     one.frame_time_ms === other.frame_time_ms &&

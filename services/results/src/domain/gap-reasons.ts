@@ -10,7 +10,7 @@ export const gapReasons = [
 ] as const;
 type GapReason = (typeof gapReasons)[number];
 
-/** A state that a source had from a time on. */
+/** A state of a source, and when it began. */
 export interface SourceState {
   attempt: number;
   n: number;
@@ -19,12 +19,12 @@ export interface SourceState {
   reason: string | null;
 }
 
-/** A stretch without frames and why there are none. */
+/** A period without frames, and the reason. */
 export interface Gap extends Span {
   reason: GapReason;
 }
 
-/** What is known of a source beside its states. */
+/** Facts of a source beside its states. */
 export interface SourceFacts {
   kind: 'stream' | 'upload';
   /** The task was not confirmed by the backend, or never ran. */
@@ -32,11 +32,11 @@ export interface SourceFacts {
 }
 
 /**
- * Says why each gap is there, by the states that the source had in it. A gap with several reasons is several entries
- * that follow each other. Frames that are missing although the source sent them take the reason of what followed.
+ * Returns the reason of each gap, by the states of the source in it. A gap with several reasons becomes several
+ * consecutive entries. Frames that are missing although the source sent them get the reason of the state that followed.
  */
 export function explainGaps(gaps: readonly Span[], listed: readonly SourceState[], facts: SourceFacts): Gap[] {
-  // Video files have no frames where they show the same picture for long.
+  // Video files have no frames while the image does not change.
   if (facts.kind === 'upload') return gaps.map((gap) => ({ ...gap, reason: 'source_silent' }));
   const states = listed.toSorted((a, b) => a.attempt - b.attempt || a.n - b.n);
   if (states.length === 0) {
@@ -47,7 +47,7 @@ export function explainGaps(gaps: readonly Span[], listed: readonly SourceState[
   return gaps.flatMap((gap) => explain(gap, states, times));
 }
 
-/** When each state began; clocks of workers differ, so one of a later attempt may say an earlier time. */
+/** Time at which each state began; clocks of workers differ, so a state of a later attempt may have an earlier time. */
 function timesOf(states: readonly SourceState[]): number[] {
   let latest = -Infinity;
   return states.map(({ at_ms: atMs }) => (latest = Math.max(latest, atMs)));
@@ -70,7 +70,7 @@ function explain(gap: Span, states: readonly SourceState[], times: readonly numb
   return joined(withReasons(pieces));
 }
 
-/** Why there are no frames in this state; undefined when the state says that there are some. */
+/** Reason for missing frames in this state; undefined when the state means that there are frames. */
 function reasonOf(states: readonly SourceState[], at: number): GapReason | undefined {
   const own = states[at];
   if (!own) return 'not_started';
@@ -92,7 +92,7 @@ function withReasons(pieces: Piece[]): Gap[] {
   return pieces.map((piece) => ({ ...piece, reason: (before = piece.reason ?? before) ?? 'unknown' }));
 }
 
-/** Joins neighbours with the same reason. A state that lasted for no time explains nothing. */
+/** Joins neighbours with the same reason. A state without duration explains nothing. */
 function joined(gaps: Gap[]): Gap[] {
   const all: Gap[] = [];
   for (const gap of gaps) {

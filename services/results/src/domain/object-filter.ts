@@ -2,14 +2,14 @@ import type { BoundingBox, TrackedObject } from '@vision/contracts/detection';
 import { contains } from '@vision/contracts/region';
 import type { Anchor, Region } from '@vision/contracts/region';
 
-/** The objects that a reader asks for, beside their score; what is absent does not restrict. */
+/** The objects that a reader selects, in addition to the score; an absent field does not restrict. */
 export interface ObjectFilter {
   labels?: ReadonlySet<string> | undefined;
   trackId?: string | undefined;
   area?: { region: Region; anchor: Anchor } | undefined;
 }
 
-/** Whether an object is one of those. */
+/** Whether the filter selects an object. */
 export function matchesObject({ labels, trackId, area }: ObjectFilter, object: TrackedObject): boolean {
   if (labels && !labels.has(object.label)) return false;
   if (trackId !== undefined && object.track_id !== trackId) return false;
@@ -25,7 +25,7 @@ export function isInArea(
 }
 
 /**
- * Whether a segment can hold such an object by the labels that its index has, as JSON writes them. A segment without
+ * Whether a segment can hold a selected object, by the labels in its index, in their JSON form. A segment without
  * listed labels may hold any.
  */
 export function mayHold({ labels }: ObjectFilter, listed: readonly string[] | null): boolean {
@@ -33,6 +33,6 @@ export function mayHold({ labels }: ObjectFilter, listed: readonly string[] | nu
   return listed.some((label) => labels.has(JSON.parse(`"${label}"`) as string));
 }
 
-/** Whether the filter leaves out any object. */
+/** Whether the filter excludes any object. */
 export const isFiltering = ({ labels, trackId, area }: ObjectFilter): boolean =>
   labels !== undefined || trackId !== undefined || area !== undefined;

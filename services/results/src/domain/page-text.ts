@@ -1,12 +1,12 @@
-/** A frame with the objects that are shown of it. */
+/** A frame with its shown objects. */
 export interface ShownFrame {
   seq: number;
-  /** Its place in the order of storing. */
+  /** Its position in the order of storing. */
   position: number;
   frameTimeMs: number;
   width: number;
   height: number;
-  /** A JSON array, as text or as the bytes of it. */
+  /** A JSON array, as text or as its bytes. */
   json: string | Uint8Array;
   /** Objects before the filter. */
   total: number;
@@ -15,15 +15,15 @@ export interface ShownFrame {
 export interface PageInput {
   taskId: string;
   frames: ShownFrame[];
-  /** Whether the caller asked for a score, and so gets the number of objects before the filter. */
+  /** Whether the caller asked for a score, and so receives the number of objects before the filter. */
   withTotal: boolean;
   nextCursor: string;
   resumeCursor: string;
 }
 
 /**
- * The answer of a results request. It is put together from what is stored, in one piece of memory: parsing and writing
- * ten thousand objects takes ten times as long.
+ * The response to a results request. It is composed of the stored bytes, in one buffer: parsing and serialising ten
+ * thousand objects takes ten times as long.
  */
 export function pageBytes(page: PageInput): Buffer {
   const parts: (string | Uint8Array)[] = [];
@@ -38,7 +38,7 @@ export function pageBytes(page: PageInput): Buffer {
   return joined(parts);
 }
 
-/** One frame as it stands on a page. */
+/** One frame in the form of a page. */
 export function frameBytes(frame: ShownFrame, { taskId, withTotal }: Pick<PageInput, 'taskId' | 'withTotal'>): Buffer {
   const end = withTotal ? `,"objects_total":${frame.total}}` : '}';
   return joined([beginningOf({ taskId }, frame), frame.json, end]);

@@ -36,7 +36,7 @@ test('frames beyond the largest stored number are new, others may be there alrea
   expect(ingest.position).toBe(9);
 });
 
-test('a mark comes into force once, and again when a newer attempt has one', () => {
+test('an end-of-stream marker is applied once, and again when a newer attempt has one', () => {
   const first = afterStoring(plan(nothing, frame(0), end()), []);
   expect(first).toMatchObject({ end: { status: 'succeeded' }, ingest: { end_status: 'succeeded' } });
   expect(plan(first.ingest, end()).end).toBeUndefined();
@@ -70,7 +70,7 @@ const endOf = (count: number, first_seq: number, last_seq: number, attempt = 1):
   },
 });
 
-test('a mark waits until the frames that it speaks of are stored', () => {
+test('an end-of-stream marker waits until its frames are stored', () => {
   const early = afterStoring(plan(nothing, frame(0), frame(2), endOf(3, 0, 2)), []);
   expect(early).toMatchObject({ end: undefined, ingest: { end_status: null, pending_end: { attempt: 1 } } });
   const inserted = { taskId: id, seq: 1, outcome: 'inserted', keptAttempt: 1 } as const;
@@ -78,12 +78,12 @@ test('a mark waits until the frames that it speaks of are stored', () => {
   expect(late).toMatchObject({ end: { attempt: 1 }, ingest: { end_status: 'succeeded', pending_end: null } });
 });
 
-test('a mark that waits is forgotten when another attempt goes on', () => {
+test('a waiting end-of-stream marker is discarded when another attempt continues', () => {
   const early = afterStoring(plan(nothing, frame(0), endOf(2, 0, 1)), []);
   expect(afterStoring(plan(early.ingest, frame(5, 2)), []).ingest).toMatchObject({ pending_end: null, attempt: 2 });
 });
 
-test('frames of an earlier attempt that this one repeats count for its mark', () => {
+test('frames of an earlier attempt that this one repeats count for its end-of-stream marker', () => {
   const before: Ingest = { ...nothing, attempt: 1, stored: 2, position: 2, max_seq: 1, attempt_stored: 2 };
   const repeated = plan(before, frame(1, 2), frame(2, 2), endOf(2, 1, 2, 2));
   expect(afterStoring(repeated, []).end).toBeUndefined();

@@ -4,18 +4,18 @@ import { foldMessages } from './fold-events.ts';
 import type { FrameConflict, FrameMessage } from './fold-events.ts';
 import { byScore } from './stored-objects.ts';
 
-/** How far the frames of a task are stored. */
+/** Storing state of the frames of a task. */
 export interface Ingest {
   task_id: string;
-  /** Newest attempt seen; -1 before the first. */
+  /** Newest attempt; -1 before the first. */
   attempt: number;
   /** Frames stored. */
   stored: number;
-  /** Last place given out. */
+  /** Last assigned position. */
   position: number;
   /** Largest frame number stored; -1 before the first. */
   max_seq: number;
-  /** Last place of a frame that was stored after frames with larger numbers. */
+  /** Last position of a frame that was stored after frames with larger numbers. */
   late_position: number;
   /** The same when all late frames of the task are listed. */
   late_listed: number;
@@ -23,11 +23,11 @@ export interface Ingest {
   attempt_stored: number;
   attempt_first: number | null;
   attempt_last: number | null;
-  /** The end mark of the newest attempt, while frames that it speaks of are missing. */
+  /** The end-of-stream marker of the newest attempt, while frames that it counts are missing. */
   pending_end: JobEndedData | null;
-  /** The end mark in force. */
+  /** Status of the end-of-stream marker that has been applied. */
   end_status: JobEndedData['status'] | null;
-  /** The frames that it speaks of; null when it does not say. */
+  /** The frames that it counts; null when it has no count. */
   end_frames: JobEndedData['attempt_frames'] | null;
 }
 
@@ -51,7 +51,7 @@ export interface Doubtful {
   taskId: string;
   seq: number;
   /**
-   * `inserted`: it was not there. `adopted`: the same frame of an older attempt was there and counts for this attempt
+   * `inserted`: it was not stored. `adopted`: the same frame of an older attempt was stored and counts for this attempt
    * now. `different`: another frame has its number.
    */
   outcome: 'inserted' | 'adopted' | 'different';
@@ -59,10 +59,10 @@ export interface Doubtful {
   keptAttempt: number;
 }
 
-/** What of a stored frame tells whether another one of its number is the same. */
+/** Fields of a stored frame that decide whether another one with its number is the same. */
 export type PresentFrame = Pick<FrameRow, 'taskId' | 'seq' | 'attempt' | 'frameTimeMs' | 'width' | 'height'>;
 
-/** What becomes of frames some of which are there already; mere repeats are left out. */
+/** Outcomes of frames, some of which may be stored already; mere repeats are omitted. */
 export function classifyDoubtful(frames: FrameRow[], present: PresentFrame[]): Doubtful[] {
   const known = new Map(present.map((frame) => [`${frame.taskId}/${frame.seq}`, frame]));
   return frames.flatMap((frame): Doubtful[] => {
@@ -75,24 +75,24 @@ export function classifyDoubtful(frames: FrameRow[], present: PresentFrame[]): D
   });
 }
 
-/** Those of these frames that the outcomes say it of. */
+/** Returns those of these frames that have the wanted outcome. */
 export function framesWith(frames: FrameRow[], outcomes: Doubtful[], wanted: Doubtful['outcome']): FrameRow[] {
   const names = outcomes.filter(({ outcome }) => outcome === wanted).map(({ taskId, seq }) => `${taskId}/${seq}`);
   const those = new Set(names);
   return frames.filter(({ taskId, seq }) => those.has(`${taskId}/${seq}`));
 }
 
-/** What messages of one task mean for what is stored of it. */
+/** Effect of the messages of one task on its stored state. */
 export interface StoringPlan {
-  /** The state before, moved on by everything but the numbers of stored frames. */
+  /** The previous state, updated except for the counts of stored frames. */
   ingest: Ingest;
-  /** Frames beyond the largest stored number: they cannot be there yet. */
+  /** Frames above the largest stored number, which cannot be stored yet. */
   newFrames: FrameRow[];
-  /** Frames that may be there already. */
+  /** Frames that may be stored already. */
   doubtfulFrames: FrameRow[];
-  /** Different frames under one number among the messages themselves. */
+  /** Different frames with the same number among the messages themselves. */
   conflicts: FrameConflict[];
-  /** The end mark that is to come into force, as soon as its frames are stored. */
+  /** The end-of-stream marker to apply as soon as its frames are stored. */
   end: JobEndedData | undefined;
   /** Messages of an older attempt. */
   ignored: number;
@@ -134,15 +134,15 @@ const nothingOfAttempt = {
   end_frames: null,
 };
 
-/** What a task is after its messages were stored. */
+/** State of a task after its messages were stored. */
 export interface AfterStoring {
   ingest: Ingest;
-  /** The end mark that came into force. */
+  /** The end-of-stream marker that was applied. */
   end: JobEndedData | undefined;
   conflicts: FrameConflict[];
 }
 
-/** The state after storing, when `outcomes` are those of doubtful frames of any task that changed something. */
+/** The state after storing. `outcomes` are those of doubtful frames of any task that changed something. */
 export function afterStoring(plan: StoringPlan, outcomes: Doubtful[]): AfterStoring {
   const { ingest, newFrames, doubtfulFrames } = plan;
   const own = new Map(outcomes.filter(({ taskId }) => taskId === ingest.task_id).map((one) => [one.seq, one]));
@@ -175,7 +175,7 @@ export function afterStoring(plan: StoringPlan, outcomes: Doubtful[]): AfterStor
   return { ingest: withEnd(after, plan.end), end: plan.end, conflicts };
 }
 
-/** The state with this end mark in force. */
+/** The state with this end-of-stream marker applied. */
 export const withEnd = (ingest: Ingest, end: JobEndedData): Ingest => ({
   ...ingest,
   pending_end: null,
@@ -183,7 +183,7 @@ export const withEnd = (ingest: Ingest, end: JobEndedData): Ingest => ({
   end_frames: end.attempt_frames ?? null,
 });
 
-/** Whether the frames that an end mark speaks of are stored. A mark that does not say how many is believed at once. */
+/** Whether the frames that an end-of-stream marker counts are stored. A marker without a count is complete at once. */
 export function isComplete(ingest: Ingest, { attempt_frames: published }: JobEndedData): boolean {
   if (published === undefined || published.count === 0) return true;
   const { attempt_stored: stored, attempt_first: first, attempt_last: last } = ingest;

@@ -1,6 +1,6 @@
 import { fail } from '@vision/contracts/errors';
 
-/** Reads parameters of a query. @throws AppError for a name that is not listed, and for one that is sent twice. */
+/** Returns a reader of query parameters. @throws AppError for an unknown or repeated name */
 export function readerOf<N extends string>(
   query: Record<string, unknown>,
   names: readonly N[],
@@ -41,7 +41,7 @@ export function refuseNegative(
   if (toMs !== undefined && toMs < 0) throw invalid('to_ms', 'frame times of a stream are Unix milliseconds');
 }
 
-/** @throws AppError `query_invalid` for anything but a whole number of this range. */
+/** @throws AppError `query_invalid` unless the text is a whole number in this range. */
 export function parseWhole(text: string, field: string, { least, most }: { least: number; most: number }): number {
   const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
@@ -63,6 +63,6 @@ export function oneOf<T extends string>(text: string, field: string, values: rea
   return found;
 }
 
-/** The refusal of a query parameter. */
+/** Error for an invalid query parameter. */
 export const invalid = (field: string, rule: string) =>
   fail.requestInvalid('query_invalid', `${field}: ${rule}.`, { field });

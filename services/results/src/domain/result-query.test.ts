@@ -60,7 +60,7 @@ test.each([
   [0.3, 0.3],
   [0.5, 0.5],
   [1, 1],
-])('asked for %p, a task with lower bound 0.3 and threshold 0.8 is filtered at %p', (asked, score) => {
+])('with min_score %p, a task with lower bound 0.3 and threshold 0.8 is filtered at %p', (asked, score) => {
   expect(effectiveScore(asked, { lowerBound: 0.3, defaultMinScore: 0.8 })).toBe(score);
 });
 

@@ -4,15 +4,15 @@ import { invalid, parseRange, refuseNegative } from './query-text.ts';
 import { parseRegion } from '@vision/contracts/region';
 import type { Anchor } from '@vision/contracts/region';
 
-/** The frames and objects that a caller asked for, checked. */
+/** Validated selection of frames and objects. */
 export interface Selection {
-  /** Absent: the threshold frozen at creation applies. */
+  /** Absent: the threshold fixed at creation applies. */
   minScore: number | undefined;
-  /** Objects that do not pass are left out of their frame. */
+  /** Objects that do not match are omitted from their frame. */
   objects: ObjectFilter;
-  /** Frames of other times are left out. */
+  /** Frames of other times are omitted. */
   times: TimeRange | undefined;
-  /** Whether frames without a selected object are left out. */
+  /** Whether frames without a selected object are omitted. */
   skipEmpty: boolean;
 }
 
@@ -22,10 +22,10 @@ export interface TimeRange {
   toMs: number;
 }
 
-/** Before every frame time that can be asked for. */
+/** Before every frame time of a query. */
 const BEFORE_ALL_MS = Number.MIN_SAFE_INTEGER - 1;
 
-/** What a caller asked for, checked. */
+/** A validated results query. */
 export interface ResultQuery extends Selection {
   cursor: string | undefined;
   limit: number;
@@ -42,8 +42,8 @@ const PAGE_NAMES = ['cursor', 'limit'];
 const NAMES = [...PAGE_NAMES, ...SELECTION];
 
 /**
- * Checks the query of a results request. Numbers are taken as plain number texts only: no signs of infinity, no
- * hexadecimal, no blanks, nothing twice; a name that is misspelt is refused, not ignored.
+ * Validates the query of a results request. Numbers are accepted as plain decimal texts only: no infinity, no
+ * hexadecimal, no blanks, no repeated names; an unknown name is rejected, not ignored.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
@@ -52,7 +52,7 @@ export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
 }
 
 /**
- * Checks the query of a result stream: the same without `limit`.
+ * Validates the query of a result stream: the same without `limit`.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseStreamQuery(query: Record<string, unknown>): Selection & Pick<ResultQuery, 'cursor'> {
@@ -73,17 +73,17 @@ function parseSelection(query: Record<string, unknown>): Selection {
   };
 }
 
-/** Checks the query of a list that has pages and no filter. @throws AppError OP-TASK-REQUEST-INVALID */
+/** Validates the query of a list that has pages and no filter. @throws AppError OP-TASK-REQUEST-INVALID */
 export function parsePageQuery(query: Record<string, unknown>): Pick<ResultQuery, 'cursor' | 'limit'> {
   refuseUnknown(query, PAGE_NAMES);
   return { cursor: parseCursor(query), limit: parseLimit(single(query, 'limit')) };
 }
 
-/** An empty cursor is what a client sends that has none yet. */
+/** A client that has no cursor yet may send an empty one. */
 const parseCursor = (query: Record<string, unknown>) => single(query, 'cursor') || undefined;
 
 /**
- * The score a page is filtered by: what was asked for, but not below what inference wrote with; without a wish the
+ * The score by which a page is filtered: the requested one, but at least the lower bound of inference; by default the
  * threshold of the task.
  */
 export function effectiveScore(

@@ -17,7 +17,7 @@ const reported = (attempt: number, minute: number, facts: Partial<SourceChangedD
   ...facts,
 });
 
-/** When the states began that are listed of these snapshots. */
+/** Start times of the listed states of these snapshots. */
 function listed(snapshots: readonly SourceChangedData[]) {
   let source: Source | undefined;
   return snapshots.flatMap((snapshot) => {

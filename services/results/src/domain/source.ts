@@ -3,7 +3,7 @@ import type { SourceChangedData } from '@vision/contracts/job-events';
 /** Frames that were read and not published, by reason. */
 export type DroppedFrames = NonNullable<SourceChangedData['dropped']>;
 
-/** What the attempts of a job counted. */
+/** Counts of the attempts of a job. */
 interface SourceCounts {
   dropped: DroppedFrames;
   reconnects: number;
@@ -15,14 +15,14 @@ export interface Source {
   snapshot: SourceChangedData;
   /** Counts of the attempts before it. */
   earlier: SourceCounts;
-  /** States that are listed of it. */
+  /** Number of its listed states. */
   states: number;
 }
 
-/** What a snapshot changes. */
+/** Effect of a snapshot. */
 export interface SourceChange {
   source: Source;
-  /** When the source came into another state, which is listed; undefined while it is in the same one. */
+  /** Start of a new state, which is listed; undefined while the state is the same. */
   listedAtMs: number | undefined;
 }
 
@@ -32,8 +32,8 @@ const nothingCounted: SourceCounts = {
 };
 
 /**
- * Applies a snapshot to what is stored of a source; undefined when it is a repeat or older than what is stored.
- * Counts start from 0 in each attempt, so those of the attempt before are added up once.
+ * Applies a snapshot to the stored source; undefined when it is a repeat or older than the stored one. Counts start
+ * from 0 in each attempt, so those of the previous attempt are added once.
  */
 export function applySnapshot(known: Source | undefined, snapshot: SourceChangedData): SourceChange | undefined {
   if (!known) return { source: { snapshot, earlier: nothingCounted, states: 1 }, listedAtMs: beginOf(snapshot) };
@@ -45,11 +45,13 @@ export function applySnapshot(known: Source | undefined, snapshot: SourceChanged
   return { source, listedAtMs: isListed ? beginOf(snapshot) : undefined };
 }
 
-/** A stream that is away is connected to every minute, and may fail for another reason each time. */
+/** An unavailable stream gets a connection attempt every minute, which may fail for another reason each time. */
 const isOther = (before: SourceChangedData, { state, reason }: SourceChangedData): boolean =>
   state !== before.state || (reason !== before.reason && state !== 'waiting');
 
-/** A stream that is away says so since its last frame; the states that it had until the report stay as they were. */
+/**
+ * An unavailable stream reports the time of its last frame; its state begins with the report, so earlier states stay.
+ */
 const beginOf = ({ state, at_ms: atMs, since_ms: sinceMs }: SourceChangedData): number =>
   state === 'waiting' ? atMs : sinceMs;
 

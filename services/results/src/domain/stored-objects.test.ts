@@ -34,7 +34,7 @@ test('a label with any content comes back unchanged', () => {
   expect(JSON.parse(selectObjects(toStored([odd, object(0.1)]), 0.5).json)).toEqual([odd]);
 });
 
-test('only a text that would be written again like that is objects', () => {
+test('parses only a text that would be written identically', () => {
   const objects = [object(0.9), object(0.1)];
   expect(fromStored(toStored(objects))).toEqual(objects);
   for (const text of [

@@ -4,8 +4,8 @@ import { isFiltering, matchesObject } from './object-filter.ts';
 import type { ObjectFilter } from './object-filter.ts';
 
 /**
- * The objects of a frame as they are stored: one JSON object per line, in the form the API shows, highest score first.
- * A page then needs no parsing and sorting: it takes the first lines, found by looking at a few of them.
+ * The stored objects of a frame: one JSON object per line, in the form of the API, highest score first. A page then
+ * needs no parsing and sorting: it takes the first lines, found by parsing a few of them.
  */
 export function toStored(objects: readonly TrackedObject[]): string {
   return byScore(objects)
@@ -13,7 +13,7 @@ export function toStored(objects: readonly TrackedObject[]): string {
     .join('\n');
 }
 
-/** Highest score first, as objects are stored and shown. Those of our own backend come in that order. */
+/** Highest score first, as objects are stored and shown. Those of our own backend arrive in that order. */
 export const byScore = (objects: readonly TrackedObject[]): readonly TrackedObject[] =>
   isInOrder(objects) ? objects : objects.toSorted(highestFirst);
 
@@ -29,8 +29,8 @@ function isInOrder(objects: readonly TrackedObject[]): boolean {
 }
 
 /**
- * The stored objects at or above a score that pass a filter, as a JSON array, and how many there are in all. JSON has
- * no raw line break inside a value, so a line is one object for any label.
+ * The stored objects at or above a score that match a filter, as a JSON array, and the number of all. JSON has no raw
+ * line break inside a value, so each line is one object for any label.
  */
 export function selectObjects(
   stored: string,
@@ -52,8 +52,8 @@ export function selectObjects(
 }
 
 /**
- * The objects of which `toStored` makes exactly this text; undefined when there are none, because an earlier release
- * wrote it in another form.
+ * Parses objects for which `toStored` returns exactly this text; undefined when there are none, because an earlier
+ * release wrote it in another form.
  */
 export function fromStored(stored: string): TrackedObject[] | undefined {
   if (stored === '') return [];
@@ -66,7 +66,7 @@ export function fromStored(stored: string): TrackedObject[] | undefined {
 /** The scores of stored objects, in their order. */
 export const storedScores = (stored: string): number[] => (stored === '' ? [] : stored.split('\n').map(scoreOf));
 
-/** Calls `take` with each stored object; the same instance holds the next one afterwards. */
+/** Calls `take` with each stored object; the instance is reused for the next one. */
 export function eachStoredObject(stored: string, take: (object: ObjectView) => void): void {
   for (const line of stored === '' ? [] : stored.split('\n')) {
     const { label, score, bbox, track_id: trackId } = parse(line);
@@ -86,14 +86,14 @@ function inOurForm({ label, score, bbox, track_id }: TrackedObject): string {
   return JSON.stringify({ label, score, bbox: { format, cx, cy, width, height }, track_id });
 }
 
-/** Whether everything is there that a segment stores in columns. */
+/** Whether all values are present that a segment stores in columns. */
 const isWhole = ({ label, score, bbox, track_id: track }: Partial<TrackedObject>) =>
   typeof label === 'string' &&
   typeof track === 'string' &&
   bbox?.format === 'cxcywh_normalized' &&
   [score, bbox.cx, bbox.cy, bbox.width, bbox.height].every((value) => typeof value === 'number');
 
-// What is stored was an object when it was written.
+// Each stored line was serialised from an object.
 const parse = (line: string) => JSON.parse(line) as TrackedObject;
 
 const scoreOf = (line: string): number => parse(line).score;

@@ -2,10 +2,10 @@ import type { Span } from './fold/coverage.ts';
 import type { Pace } from './fold/pace.ts';
 
 const SECOND_MS = 1000;
-/** A running task without a frame for so long has a gap now; before, its next frame is on its way. */
+/** A running task without a frame for this time has a gap now; before, its next frame is expected. */
 const LATE_MS = 5_000;
 
-/** What the times of a task follow from. */
+/** Facts that determine the lifetime of a task. */
 export interface LifeFacts {
   kind: 'stream' | 'upload';
   createdAtMs: number;
@@ -14,11 +14,11 @@ export interface LifeFacts {
   oldestMs: number | undefined;
   newestMs: number | undefined;
   pace: Pace;
-  /** Frames behind `newestMs` are not counted yet. */
+  /** Frames after `newestMs` are not counted yet. */
   isWhole: boolean;
 }
 
-/** The time in which a task can have frames, in whole seconds. Every frame is in it. */
+/** The period in which a task can have frames, in whole seconds. Every frame is in it. */
 export function lifeOf(facts: LifeFacts): Span {
   const { kind, createdAtMs, untilMs, oldestMs, newestMs, pace, isWhole } = facts;
   if (kind === 'upload') {

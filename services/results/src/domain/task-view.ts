@@ -1,7 +1,7 @@
 import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { TaskStatus } from '@vision/contracts/task-events';
 
-/** What this service keeps of a task. */
+/** Stored view of a task. */
 export interface TaskView {
   task_id: string;
   version: number;
@@ -10,7 +10,7 @@ export interface TaskView {
   lower_bound: number;
   default_min_score: number;
   ended_at?: string | undefined;
-  /** Frames that the backend says it published, once the task has ended. */
+  /** Number of frames that the backend reports as published, once the task has ended. */
   frames_published?: number | undefined;
   result_expires_at: string;
   kind?: 'stream' | 'upload' | undefined;
@@ -22,12 +22,12 @@ export interface TaskView {
   snapshots?: SnapshotMode | undefined;
 }
 
-/** A task that a reader asks for, together with how far its frames are stored. */
+/** A task that a reader requests, with the storing state of its frames. */
 export interface ReadableTask {
   lower_bound: number;
   default_min_score: number;
   is_expired: boolean;
-  /** The task ended so long ago that a missing end mark is waited for no more. */
+  /** The task ended so long ago that a missing end-of-stream marker is no longer awaited. */
   is_long_over: boolean;
   position: number;
   late_position: number;
@@ -36,7 +36,7 @@ export interface ReadableTask {
   status: TaskStatus;
   /** Null when an earlier release stored the task. */
   kind: 'stream' | 'upload' | null;
-  /** The task has ended and its end mark is in force: no frame follows. */
+  /** The task has ended and its end-of-stream marker has been applied: no frame follows. */
   is_complete: boolean;
   /** It ended less than a minute ago. */
   is_just_over: boolean;
@@ -59,11 +59,11 @@ export interface EvaluatedView {
   /** Unix milliseconds of its end, and the time since; null while it runs. */
   endedMs: number | null;
   endedForMs: number | null;
-  /** Its end mark is in force, or no frame of it ever came. */
+  /** Its end-of-stream marker has been applied, or no frame of it ever arrived. */
   hasAllFrames: boolean;
 }
 
-/** How far the frames of a task are stored. */
+/** Storing state of the frames of a task. */
 export type FrameState = Pick<ReadableTask, 'position' | 'late_position' | 'is_late_listed'>;
 
 /** The same, for one of many. */

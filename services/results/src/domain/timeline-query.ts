@@ -5,15 +5,15 @@ import { invalid, oneOf, parseRange, parseScore, readerOf } from './query-text.t
 
 const NAMES = ['from_ms', 'to_ms', 'bucket_ms', 'min_score'] as const;
 
-/** Buckets that are made of stored minutes, and the one that is counted from frames. */
+/** Buckets that are made of stored minutes; the smallest one is counted from frames. */
 const FOLDED_BUCKETS = [60_000, 300_000, 900_000, 3_600_000, 86_400_000];
 export const SECOND_BUCKET = 1_000;
 export const BUCKETS = [SECOND_BUCKET, ...FOLDED_BUCKETS];
 export const MAX_BUCKETS = 2_500;
-/** The longest range of a stream that is counted by the second. */
+/** The longest range of a stream in buckets of a second. */
 const MOST_SECONDS = 600;
 
-/** What a timeline is asked for, checked. The score is in millionths. */
+/** Validated query of a timeline. The score is in millionths. */
 export interface TimelineRequest {
   fromMs: number | undefined;
   toMs: number | undefined;
@@ -22,7 +22,7 @@ export interface TimelineRequest {
 }
 
 /**
- * Checks the query of a timeline.
+ * Validates the query of a timeline.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseTimelineQuery(query: Record<string, unknown>): TimelineRequest {
@@ -43,8 +43,8 @@ export interface TimelineRange extends Span {
 }
 
 /**
- * The buckets that answer a request: whole ones that hold its times. What it leaves out is taken from `life`, the times
- * of the task; the bucket is then the smallest that is made of stored minutes.
+ * The whole buckets that contain the requested times. Defaults come from `life`, the times of the task; the default
+ * bucket is the smallest one that is made of stored minutes.
  * @throws AppError OP-TASK-REQUEST-INVALID (`too_many_buckets`)
  */
 export function rangeOf(
@@ -61,7 +61,7 @@ export function rangeOf(
   return { fromMs: Math.floor(from / bucket) * bucket, toMs: Math.ceil(to / bucket) * bucket, bucketMs: bucket };
 }
 
-/** The refusal of a range with too many buckets. */
+/** Error for a range with too many buckets. */
 export const tooManyBuckets = (most = MAX_BUCKETS) =>
   fail.requestInvalid(
     'too_many_buckets',

@@ -5,7 +5,7 @@ import { addSummary, summaryOf } from './fold/summary.ts';
 import type { BinRange, LabelSummary } from './fold/summary.ts';
 import type { TimelineRange } from './timeline-query.ts';
 
-/** Numbers of one bucket of time. */
+/** Counts of one bucket of time. */
 export interface Bucket {
   fromMs: number;
   coveredMs: number;
@@ -15,7 +15,7 @@ export interface Bucket {
 
 /** Adds up the frames and labels of spans of time by bucket. */
 export class Buckets {
-  /** Objects count in these. */
+  /** Bins in which objects count. */
   readonly bins: BinRange;
   readonly #range: TimelineRange;
   readonly #found = new Map<number, { coveredMs: number; frames: number; labels: Map<string, LabelSummary> }>();
@@ -25,7 +25,7 @@ export class Buckets {
     this.bins = bins;
   }
 
-  /** Adds what was counted in a span that begins here, within one bucket. */
+  /** Adds the counts of a period that begins here, within one bucket. */
   add(fromMs: number, { frames, labels }: Pick<Minute, 'frames' | 'labels'>): void {
     const into = this.#within(fromMs);
     if (!into) return;
@@ -33,7 +33,7 @@ export class Buckets {
     for (const [label, counts] of labels) addTo(into.labels, label, summaryOf(counts, this.bins));
   }
 
-  /** The same of what is summed up in these bins; the summaries become those of the bucket. */
+  /** The same for summaries in these bins; the bucket takes ownership of them. */
   addSummaries(fromMs: number, { frames, labels }: { frames: number; labels: Map<string, LabelSummary> }): void {
     const into = this.#within(fromMs);
     if (!into) return;
@@ -42,7 +42,7 @@ export class Buckets {
     else for (const [label, summary] of labels) addTo(into.labels, label, summary);
   }
 
-  /** Adds a covered stretch of the range. */
+  /** Adds a covered period of the range. */
   cover({ fromMs, toMs }: Span): void {
     const { bucketMs } = this.#range;
     for (let at = fromMs; at < toMs;) {
@@ -52,7 +52,7 @@ export class Buckets {
     }
   }
 
-  /** Buckets with coverage or objects, in order; labels without any number are left out. */
+  /** Buckets with coverage or objects, in order; labels without any count are omitted. */
   summaries(): Bucket[] {
     return [...this.#found]
       .sort(([a], [b]) => a - b)
@@ -86,13 +86,13 @@ function addTo(labels: Map<string, LabelSummary>, label: string, summary: LabelS
   else labels.set(label, summary);
 }
 
-/** The part of the life of a task that is within a range; empty when none is. */
+/** The part of the life of a task within a range; empty when there is none. */
 export function lifeWithin(life: Span, range: Span): Span {
   const fromMs = Math.min(Math.max(life.fromMs, range.fromMs), range.toMs);
   return { fromMs, toMs: Math.max(fromMs, Math.min(life.toMs, range.toMs)) };
 }
 
-/** Coverage of a span by the runs of seconds that have frames; `each` is called with every covered stretch. */
+/** Coverage of a period by the runs of seconds that have frames; `each` is called with every covered period. */
 export const coverageWithin = (
   span: Span,
   runs: Iterable<Span>,

@@ -14,7 +14,7 @@ const VERSION = 1;
 const HEAD_BYTES = 10;
 const MAC_BYTES = 16;
 
-/** Cursors of lists of tracks. They do not open as cursors of results, nor the other way round. */
+/** Cursors of lists of tracks. They are not valid as cursors of results, or vice versa. */
 export function trackCursorCodec(secrets: string[]): TrackCursorCodec {
   const macs = secrets.map(macWith);
   const [seal] = macs;
@@ -30,7 +30,7 @@ export function trackCursorCodec(secrets: string[]): TrackCursorCodec {
     },
     decode: (taskId, order, cursor) => {
       const bytes = /^[\w-]{35,120}$/.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
-      // Exactly one text stands for each cursor: the decoder would also take other alphabets and unused bits.
+      // Exactly one text is valid for each cursor: the decoder would also accept other alphabets and unused bits.
       if (bytes === undefined || bytes.toString('base64url') !== cursor) throw cursorInvalid();
       const body = bytes.subarray(0, -MAC_BYTES);
       const given = bytes.subarray(-MAC_BYTES);

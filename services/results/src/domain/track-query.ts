@@ -3,13 +3,13 @@ import { invalid, MOST_MS, oneOf, parseRange, parseScore, parseWhole, readerOf }
 export const trackOrders = ['oldest', 'newest', 'changed'] as const;
 export type TrackOrder = (typeof trackOrders)[number];
 
-/** Where a list of tracks goes on: behind this value of its order and, among equal values, behind this id. */
+/** Where a list of tracks continues: after this value of its order and, among equal values, after this id. */
 export interface TrackKey {
   value: number;
   trackId: string;
 }
 
-/** What a list of tracks is asked for, checked. Scores are in millionths. */
+/** Validated query of a list of tracks. Scores are in millionths. */
 export interface TrackQuery {
   order: TrackOrder;
   after: TrackKey | undefined;
@@ -17,12 +17,12 @@ export interface TrackQuery {
   fromMs: number | undefined;
   toMs: number | undefined;
   minScore: number;
-  /** Tracks of one frame are listed from here on. */
+  /** Tracks of one frame are listed from this score on. */
   threshold: number;
   minDurationMs: number;
 }
 
-/** The same as it was sent. */
+/** The same before the defaults of the task apply. */
 export interface TrackRequest {
   cursor: string | undefined;
   limit: number;
@@ -52,7 +52,7 @@ const NAMES = [
 ] as const;
 
 /**
- * Checks the query of a list of tracks.
+ * Validates the query of a list of tracks.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseTrackQuery(query: Record<string, unknown>): TrackRequest {
@@ -77,7 +77,7 @@ function parseLabels(text: string | undefined): string[] | undefined {
   const labels = text.split(',');
   if (labels.length > MAX_LABELS || labels.some((label) => label === '' || label.length > MAX_LABEL_LENGTH))
     throw invalid('labels', `send 1 to ${MAX_LABELS} labels of 1 to ${MAX_LABEL_LENGTH} characters, comma separated`);
-  // No label has this character; PostgreSQL does not take it either.
+  // No label has this character; PostgreSQL does not accept it either.
   if (text.includes('\0')) throw invalid('labels', 'send no NUL character');
   return [...new Set(labels)];
 }

@@ -46,7 +46,7 @@ test.each<[string, Partial<SnapshotFacts>]>([
   expect(stateOf(changed)).toBe(state);
 });
 
-test('an image goes after its days, and with the results of its task', () => {
+test('an image expires after its days, and with the results of its task', () => {
   const expiresAt = (resultExpiresAt: Date) => {
     const shown = snapshotOf({ ...facts, stored, resultExpiresAt });
     return shown.state === 'available' ? shown.expiresAt.toISOString() : undefined;

@@ -1,12 +1,12 @@
 import type { SnapshotMode } from '@vision/contracts/create-query';
 
-/** The image of a track as it is stored. */
+/** The stored image of a track. */
 export interface StoredSnapshot {
   trackId: string;
-  /** The greatest attempt and number hold. */
+  /** Of two images, the one with the greater attempt and number is the newer one. */
   attempt: number;
   n: number;
-  /** The frame that it is cut from. */
+  /** The frame from which it is cut. */
   seq: number;
   frameTimeMs: number;
   width: number;
@@ -26,13 +26,13 @@ export const noSnapshotReasons = [
   'not_supported',
 ] as const;
 
-/** What is known of the image of a track. */
+/** State of the image of a track. */
 export type TrackSnapshot =
   | { state: 'available'; seq: number; frameTimeMs: number; width: number; height: number; expiresAt: Date }
   | { state: 'pending' }
   | { state: 'none'; reason: (typeof noSnapshotReasons)[number] };
 
-/** What decides about the image of a track. */
+/** Facts that decide the state of the image of a track. */
 export interface SnapshotFacts {
   stored: StoredSnapshot | undefined;
   /** Undefined for a task that an earlier release stored. */
@@ -40,7 +40,7 @@ export interface SnapshotFacts {
   frames: number;
   bestScore: number;
   threshold: number;
-  /** An image can arrive still: the track is active, or ended a short time ago. */
+  /** An image can still arrive: the track is active, or ended a short time ago. */
   isAwaited: boolean;
   isActive: boolean;
   snapshotDays: number;

@@ -24,7 +24,7 @@ export const exampleAlarm: z.infer<typeof backtestAlarm> = {
   alarm_id: '5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03',
   state: 'closed',
   ...exampleAlarmFacts,
-  // The rule that is tried in the examples looks at the whole image.
+  // The rule of the backtest example has no region.
   evidence: { ...exampleAlarmFacts.evidence, region: undefined },
   closed_by: 'cleared',
 };

@@ -3,7 +3,7 @@ import type { Coverage } from '../domain/fold/coverage.ts';
 
 const time = z.int().meta({ format: 'int64' });
 
-/** How much of a time has frames. */
+/** Coverage of a period by frames. */
 export const coverage = z
   .object({
     from_ms: time.describe('Start of the time, as `frame_time_ms`'),

@@ -80,7 +80,7 @@ export const getResultStreamRoute = (deps: StreamDeps) =>
   );
 
 function textOf(event: ResultEvent): string | Buffer {
-  // An id without data moves the place of a client on, and is no event.
+  // An id without data advances the cursor of a client without an event.
   if (event.kind === 'heartbeat') return `:\nid: ${event.id}\n\n`;
   const head = `event: ${event.kind}\nid: ${event.id}\ndata: `;
   if (event.kind === 'end') return `${head}${JSON.stringify({ status: event.status })}\n\n`;

@@ -24,7 +24,7 @@ export const getTrackSnapshotRoute = (deps: SnapshotDeps) =>
         'A better image replaces it while the track lasts, and once more when it ends. Requires a task with `snapshots`.',
       tag: 'Tracks',
       audience: 'public',
-      // Any other id is answered as one that names no track.
+      // Any other id gets the response for an unknown track.
       params: taskPath.extend({ track_id: z.string().describe('`track_id` of an object of the task') }),
       headers,
       responses: {

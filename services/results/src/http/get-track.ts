@@ -15,7 +15,7 @@ export const getTrackRoute = (deps: Omit<TrackDeps, 'trackCursors'>) =>
       summary: 'Returns one track of a video task',
       tag: 'Tracks',
       audience: 'public',
-      // Any other id is answered as one that names no track.
+      // Any other id gets the response for an unknown track.
       params: taskPath.extend({ track_id: z.string().describe('`track_id` of an object of the task') }),
       responses: { 200: { description: 'The track', schema: track, example: exampleTrack } },
       refusalExamples: () => [trackNotFound(), notVideoTask(), taskNotFound()],

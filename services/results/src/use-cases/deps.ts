@@ -17,73 +17,73 @@ import type { LiveRules } from './rules/live-rules.ts';
 import type { RuleBook } from './rules/rule-book.ts';
 import type { TaskWatch } from './read/watch-tasks.ts';
 
-/** Everything that use cases work with; each names the few it needs. */
+/** Dependencies of all use cases; each names those that it needs. */
 export interface Deps {
   db: Knex;
   logger: Logger;
   signals: Signals;
-  /** Asks other services whose task an id names. */
+  /** Asks other services for the owner of a task. */
   taskOwners: TaskOwners;
   partitions: PartitionKeeper;
   /** Background loops whose steps fail task by task. */
   loops: TaskLoops<'compaction' | 'deletions' | 'fold' | 'overdue_ends' | 'stored_frames'>;
   /** The objects of older segments, and images of tracks. */
   store: SegmentStore;
-  /** What the keys of new objects begin with. */
+  /** Key prefix of new objects. */
   ownPrefix: () => Promise<string>;
   cursors: CursorCodec;
   trackCursors: TrackCursorCodec;
-  /** Tasks were made due: they are folded at once. */
+  /** Wakes the fold after tasks were made due. */
   wakeFold: () => void;
   /** The alarm rules of tasks. */
   rules: RuleBook;
   /** Folds tasks as soon as stored frames open or close an alarm. */
   liveRules: LiveRules;
-  /** Up to when every published frame is stored. */
+  /** Time up to which every published frame is stored. */
   arrivals: Arrivals;
   /** Wakes readers that follow tasks. */
   watch: TaskWatch;
   streams: OpenStreams;
-  /** Bounds the backtests that this process works on at once. */
+  /** Limits the concurrent backtests of this process. */
   backtests: Gate;
-  /** Bounds the pages that streams of this process search at once. */
+  /** Limits the concurrent page searches of streams in this process. */
   searches: Gate;
-  /** Bounds the timelines that this process works on at once. */
+  /** Limits the concurrent timelines of this process. */
   timelines: Gate;
-  /** Of the states of sources: attempt and number. */
+  /** Cursors of the states of sources: attempt and number. */
   sourceCursors: CursorCodec;
-  /** Events were appended: the relay looks at once. */
+  /** Wakes the relay after events were appended. */
   wakeRelay: () => void;
-  /** Publishes events again when an operator asks for it; else the relay publishes. */
+  /** Republishes events for an operator; otherwise the relay publishes. */
   producer: EventProducer;
-  /** For a look at dead letters. */
+  /** Reads dead letters. */
   kafka: KafkaClient;
-  /** How this process stands, for operators. */
+  /** Status of this process, for operators. */
   status: StatusReader;
   settings: Settings;
 }
 
 /** From the configuration; durations in milliseconds. */
 interface Settings {
-  /** Days that results are kept. */
+  /** Days that results are retained. */
   retentionDays: number;
   /** Days that images of tracks are retained. */
   snapshotDays: number;
   /** Minimum age of an image without a row before it counts as unused. */
   orphanAgeMs: number;
-  /** Between two sweeps through all images. */
+  /** Interval between two sweeps of all images. */
   fullSweepMs: number;
   /**
-   * Time from the sending of an object until it is removed when it became no part of a segment, an hour at least; and
-   * from the mark of an unused image.
+   * Grace period from the sending of an object that became part of no segment until its removal, at least an hour; the
+   * same from the mark of an unused image.
    */
   sweepGraceMs: number;
-  /** Time after the end of a task when a missing end mark is waited for no more. */
+  /** Time after the end of a task after which a missing end-of-stream marker is no longer awaited. */
   endPatienceMs: number;
-  /** How long an end mark waits for frames that it speaks of. */
+  /** Time that an end-of-stream marker waits for the frames that it counts. */
   framePatienceMs: number;
-  /** Age at which a difference that an audit found counts. */
+  /** Minimum age of a difference from an audit before it counts. */
   auditAgeMs: number;
-  /** How long frames stay in the database at least before they go to the object store. */
+  /** Minimum time that frames stay in the database before they move to the object store. */
   hotMs: number;
 }

@@ -18,21 +18,21 @@ export interface PreparedRule {
   evaluator: Evaluator;
 }
 
-/** Prepares rules for a task; the result serves as long as neither changes. */
+/** Prepares rules for a task; the result is valid until the rules or the task change. */
 export function prepareRules(rules: readonly TaskRule[], task: EvaluatedTask): PreparedRule[] {
   const lines = rules.filter(({ when }) => when.kind === 'line_crossed').length;
   return rules.map((rule) => ({ rule, evaluator: evaluatorOf(rule, { ...task, lines }) }));
 }
 
-/** A rule at work in one task, and where it is. */
+/** A rule that is evaluated in one task, and its progress. */
 export interface ActiveRule extends RuleProgress {
   evaluator: Evaluator;
-  /** Frames with none of them do not concern it while it is at rest; undefined: every frame concerns it. */
+  /** Labels of frames that concern the rule while it is at rest; undefined: every frame does. */
   labels: ReadonlySet<string> | undefined;
   isScheduled: boolean;
 }
 
-/** The task that a rule is at work in; times are Unix milliseconds. */
+/** The task in which a rule is evaluated; times are Unix milliseconds. */
 interface TaskFacts {
   /** Position of its newest stored frame. */
   position: number;
@@ -41,7 +41,7 @@ interface TaskFacts {
 }
 
 /**
- * The rule where it was left off, or where its version begins to apply; nothing when it was stored behind the end.
+ * Resumes the rule, or starts it where its version begins to apply; undefined when it was stored after the end.
  * @param known by id and version
  */
 export function activeRule(
@@ -55,13 +55,13 @@ export function activeRule(
   const found = known.get(`${id}/${version}`);
   if (found) return [{ ...found, state: { ...newRuleState(), ...found.state }, ...active }];
   if (endedMs !== undefined && rule.storedMs >= endedMs) return [];
-  // A version takes over where the one before ends.
+  // A version begins where the previous one ends.
   const before = [...known.values()].filter((other) => other.id === id);
   const from = before.length > 0 || rule.storedMs < createdMs ? 0 : position;
   return [{ id, version, kind, from, state: silenceOf(kind, before) ?? newRuleState(), ...active }];
 }
 
-/** An outage goes on whatever is edited meanwhile: the new version keeps its alarm open, and tells of no second one. */
+/** An outage continues across edits: the new version keeps the open alarm and raises no second one. */
 function silenceOf(kind: AlarmKind, before: readonly RuleProgress[]): RuleState | undefined {
   if (kind !== 'source_down') return undefined;
   const down = before.find((other) => other.kind === kind && other.state.open !== undefined);
@@ -71,17 +71,17 @@ function silenceOf(kind: AlarmKind, before: readonly RuleProgress[]): RuleState 
   return state;
 }
 
-/** Absence and silence are seen in frames without the objects, the end of a task in none. */
+/** Absence and silence are detected in frames without the objects, the end of a task in no frame. */
 function labelsOf(when: RuleWhen): ReadonlySet<string> | undefined {
   if (when.kind === 'object_present' || when.kind === 'line_crossed') return new Set(when.labels);
   return when.kind === 'task_ended' ? new Set() : undefined;
 }
 
-/** Whether a frame without its objects changes where a rule is. */
+/** Whether a frame without its objects changes the state of a rule. */
 export const isAtWork = ({ state }: RuleProgress): boolean =>
   state.open !== undefined || state.pending !== undefined || state.holds;
 
-/** Whether a frame with objects of these labels changes where a rule is. */
+/** Whether a frame with objects of these labels changes the state of a rule. */
 export function isConcerned(rule: ActiveRule, byLabel: ReadonlyMap<string, unknown>): boolean {
   if (rule.labels === undefined || isAtWork(rule)) return true;
   for (const label of rule.labels) if (byLabel.has(label)) return true;

@@ -10,7 +10,7 @@ const MILLION = 1_000_000;
 const WHOLE = 0;
 const EXACT = 1;
 
-/** The state as bytes, without the tracks that have ended: those go to rows. */
+/** The state as bytes, without the tracks that have ended, which are stored as rows. */
 export function encodeState(state: FoldState): Buffer {
   const out = new ByteWriter();
   out.byte(state.newestMs === undefined ? 0 : 1);
@@ -40,7 +40,7 @@ export function encodeState(state: FoldState): Buffer {
   return pack(out.written(), 'fast');
 }
 
-/** @throws SegmentDamagedError for anything that `encodeState` did not write. */
+/** @throws SegmentDamagedError for bytes that are not from `encodeState`. */
 export function decodeState(bytes: Buffer): FoldState {
   const reader = new ByteReader(unpack(bytes));
   const state = emptyState();
@@ -65,14 +65,14 @@ export function decodeState(bytes: Buffer): FoldState {
 
 type Facts = Pick<TrackFacts, 'scoreSum' | 'first' | 'last' | 'best'>;
 
-/** What the columns of a stored track do not say. */
+/** Facts of a track that its columns do not hold. */
 export function encodeFacts(track: Facts): Buffer {
   const out = new ByteWriter();
   putFacts(out, track);
   return Buffer.from(out.written());
 }
 
-/** @throws SegmentDamagedError for anything that `encodeFacts` did not write. */
+/** @throws SegmentDamagedError for bytes that are not from `encodeFacts`. */
 export const decodeFacts = (bytes: Buffer): Facts => takeFacts(new ByteReader(bytes));
 
 function putFacts(out: ByteWriter, { scoreSum, first, last, best }: Facts): void {

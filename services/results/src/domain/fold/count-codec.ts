@@ -5,7 +5,7 @@ import type { LabelCounts, Minute } from './minutes.ts';
 import { summaryOf } from './summary.ts';
 import type { BinRange, LabelSummary } from './summary.ts';
 
-/** Numbers of each label. */
+/** Counts of each label. */
 export type LabelTotals = Map<string, LabelCounts>;
 
 export function putSeconds(out: ByteWriter, { frames, low, high }: Omit<Minute, 'labels'>): void {
@@ -20,7 +20,7 @@ export const takeSeconds = (reader: ByteReader) => ({
   high: reader.unsigned(),
 });
 
-/** Of each kind of number the last ones that are 0 are left out. */
+/** Trailing zeros of each kind of count are omitted. */
 export function putLabels(out: ByteWriter, labels: LabelTotals): void {
   out.unsigned(labels.size);
   for (const [label, counts] of labels) {
@@ -41,7 +41,7 @@ export const takeLabels = (reader: ByteReader): LabelTotals =>
     return counts;
   });
 
-/** What is summed up of each label; its numbers are not kept. */
+/** Summary of each label; the counts are not retained. */
 export const takeSummaries = (reader: ByteReader, bins: BinRange): Map<string, LabelSummary> =>
   takeEach(reader, () => {
     passing.fill(0);
@@ -49,7 +49,7 @@ export const takeSummaries = (reader: ByteReader, bins: BinRange): Map<string, L
     return summaryOf(passing, bins);
   });
 
-/** Numbers that are read, summed up and forgotten, one label after the other. */
+/** Counts that are read, summed up and reused for the next label. */
 const passing: LabelCounts = new Int32Array(COUNTS);
 
 function takeEach<T>(reader: ByteReader, take: () => T): Map<string, T> {
@@ -58,7 +58,7 @@ function takeEach<T>(reader: ByteReader, take: () => T): Map<string, T> {
   return labels;
 }
 
-/** Reads the numbers of a label over zeros. */
+/** Reads the counts of a label over zeros. */
 function takeCounts(reader: ByteReader, counts: LabelCounts): void {
   for (let kind = 0; kind < COUNTS; kind += BINS) {
     const length = reader.byte();
@@ -67,7 +67,7 @@ function takeCounts(reader: ByteReader, counts: LabelCounts): void {
   }
 }
 
-/** As JSON, so that every string comes back as it was. */
+/** As JSON, so that every string is restored unchanged. */
 export const putText = (out: ByteWriter, text: string) => out.block(Buffer.from(JSON.stringify(text)));
 
 export function takeText(reader: ByteReader): string {

@@ -15,7 +15,7 @@ const minutesOf = (seconds: Iterable<number>) => {
   return minutes;
 };
 
-test('coverage is the seconds with frames and those behind them, and gaps are the rest', () => {
+test('coverage is the seconds with frames and those right after them, and gaps are the rest', () => {
   const second = fc.integer({ min: -200, max: 400 });
   const bounds = fc.tuple(second, second).filter(([from, to]) => from < to);
   const run = fc.tuple(second, fc.integer({ min: 1, max: 130 }));

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from './minutes.ts';
 import type { Minute } from './minutes.ts';
 
-/** A stretch of time, the end exclusive, in milliseconds. */
+/** A period, the end exclusive, in milliseconds. */
 export interface Span {
   fromMs: number;
   toMs: number;
@@ -11,8 +11,8 @@ const SECOND_MS = 1000;
 const ALL_30 = 2 ** 30 - 1;
 
 /**
- * The stretches of whole seconds that frames cover within `span`, in order, by the runs of seconds that have one: these
- * in the order of their beginning. A frame covers its own second and the ones behind it that make `seconds` in all.
+ * The periods of whole seconds that frames cover within `span`, in order. The input is the runs of seconds that have a
+ * frame, in the order of their beginning. A frame covers its own second and those after it, `seconds` in all.
  */
 export function* coveredSpans(
   runs: Iterable<Span>,
@@ -33,7 +33,7 @@ export function* coveredSpans(
   if (last) yield last;
 }
 
-/** Spans of both, each in the order of their beginning, in one such order. */
+/** Merges spans of both inputs, each in the order of their beginning, into that order. */
 export function* inOrder(some: Iterable<Span>, others: Iterable<Span>): Generator<Span, void> {
   const rest = others[Symbol.iterator]();
   let next = rest.next();
@@ -68,19 +68,19 @@ function clip({ fromMs, toMs }: Span, to: Span): Span | undefined {
   return clipped.fromMs < clipped.toMs ? clipped : undefined;
 }
 
-/** Coverage of a stretch of time. */
+/** Coverage of a period. */
 export interface Coverage extends Span {
   coveredMs: number;
-  /** Stretches without coverage, those that are not listed included. */
+  /** Periods without coverage, including those that are not listed. */
   gapCount: number;
   /** The longest of them, in order. */
   gaps: Span[];
 }
 
-/** Gaps that are listed; those that are kept until they are sorted out are a few times as many. */
+/** Maximum number of listed gaps; a few times as many are collected before they are sorted. */
 export const MOST_GAPS = 1_000;
 
-/** Adds up covered stretches of `span`, given in order. `each` is called with every one of them. */
+/** Adds up covered periods of `span`, given in order, and calls `each` with every one of them. */
 export function coverageOf(span: Span, covered: Iterable<Span>, each?: (one: Span) => void): Coverage {
   let gaps: Span[] = [];
   let [coveredMs, gapCount, reachedMs] = [0, 0, span.fromMs];
@@ -101,6 +101,6 @@ export function coverageOf(span: Span, covered: Iterable<Span>, each?: (one: Spa
   return { ...span, coveredMs, gapCount, gaps: listed };
 }
 
-/** Of gaps of the same length the first ones. */
+/** Among gaps of the same length, the first ones. */
 const longest = (gaps: Span[]) =>
   gaps.sort((a, b) => b.toMs - b.fromMs - (a.toMs - a.fromMs) || a.fromMs - b.fromMs).slice(0, MOST_GAPS);

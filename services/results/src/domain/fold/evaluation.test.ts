@@ -45,7 +45,7 @@ const object = (label: string, trackId = 'a1-1', cx = 0.5): SeenObject => ({
   height: 0.2,
 });
 
-/** Evaluates portions of frames as folds do: each begins with the state that the one before stored. */
+/** Evaluates portions of frames as folds do: each begins with the state that the previous one stored. */
 function evaluated(
   rules: TaskRule[],
   portions: FoldedFrame[][],
@@ -64,7 +64,7 @@ function evaluated(
       endedMs: undefined,
       ...facts,
     });
-    // As the fold does: what the frames hold is read once.
+    // As the fold does: frames are decoded once.
     const watched = evaluation.watch(portion);
     if (portion.length % 2 === 0) for (const { eachObject } of watched) eachObject(() => undefined);
     evaluation.add(watched);
@@ -101,7 +101,7 @@ const kinds: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant({ kind: 'task_ended' }),
 );
 
-/** Steps of frames: how many periods pass, and what is seen where. */
+/** Steps of frames: how many periods pass, and the objects at their positions. */
 const step = fc.record({
   periods: fc.constantFrom(1, 1, 1, 1, 2, 20, 400),
   objects: fc.array(
@@ -146,7 +146,7 @@ const walk = Array.from({ length: 20 }, (_, seq) => frameOf(seq, seq >= 5 && seq
 const shortly = (changes: RuleAlarm[]) =>
   changes.map(({ version, alarm }: { version: number; alarm: Alarm }) => [version, alarm.openedMs, alarm.closedBy]);
 
-test('a rule that is newer than its task begins behind the frames that are stored', () => {
+test('a rule that is newer than its task begins after the stored frames', () => {
   expect(shortly(evaluated([present({ storedMs: 2 })], [walk], { position: 10 }))).toEqual([[1, 2000, undefined]]);
   expect(shortly(evaluated([present({ storedMs: 0 })], [walk], { position: 10 }))).toEqual([[1, 1000, undefined]]);
 });
@@ -164,7 +164,7 @@ test('a rule that is newer than the end of its task evaluates nothing', () => {
   }
 });
 
-test('another version of a rule closes the alarm of the one before', () => {
+test('another version of a rule closes the alarm of the previous one', () => {
   const first = new Evaluation({
     prepared: prepareRules([present()], task),
     state: emptyEvaluation(),
@@ -200,7 +200,7 @@ test('evaluates an ended task no more', () => {
 });
 
 const heldFor = (for_ms: number) => [ruleOf('present', { kind: 'object_present', labels: ['person'], for_ms })];
-/** As `walk`, of a worker whose clock is a minute behind from a frame on. */
+/** As `walk`, of a worker whose clock is a minute slow from this frame on. */
 const setBackFrom = (from: number) =>
   walk.map((frame) => (frame.seq < from ? frame : { ...frame, timeMs: frame.timeMs - 60_000 }));
 
@@ -288,7 +288,7 @@ test('many rules on one flickering object raise no more alarms a minute than a t
     ruleOf(`zone${at}`, { kind: 'object_present', labels: ['person'], clear_ms: 1000 }, { minIntervalMs: 0 }),
   );
   const prepared = prepareRules(rules, task);
-  /** There for two frames, away for two seconds. */
+  /** Visible for two frames, absent for two seconds. */
   const flickering = Array.from({ length: 600 }, (_, seq) =>
     frameOf(seq, seq % 12 < 2 ? [object('person', 'a1-1', 0.5)] : []),
   );

@@ -18,33 +18,33 @@ export interface RuleAlarm extends Pick<RuleProgress, 'id' | 'version' | 'kind'>
   alarm: AlarmChange;
 }
 
-/** What a task is when its rules are looked at. */
+/** Facts of a task at the start of an evaluation. */
 interface EvaluationStart {
   prepared: readonly PreparedRule[];
   state: EvaluationState;
   /** Position of its newest stored frame. */
   position: number;
-  /** Its newest frame that was evaluated or passed over before. */
+  /** Its newest frame that was evaluated or skipped before. */
   newest: FrameRef | undefined;
   createdMs: number;
   endedMs: number | undefined;
-  /** Now, by the clock of the database; absent where no silence is evaluated later. */
+  /** Present time, by the clock of the database; absent where no silence is evaluated later. */
   nowMs?: number | undefined;
 }
 
 /**
- * The rules of one task at work. Frames are added as they were stored, in the order of their numbers; `changes`
- * collects what rules raise and close. An alarm of a version of a rule that no longer applies closes at once.
+ * Evaluates the rules of one task. Frames are added as they were stored, in the order of their numbers; `changes`
+ * collects opened and closed alarms. An alarm of a version of a rule that no longer applies closes at once.
  *
- * A rule is evaluated on frames that are stored after it was looked up; a new version, on those behind the version
- * before. A task that was created after the rule is evaluated from its first frame.
+ * A rule is evaluated on frames that are stored after it was read; a new version, on those after the previous version.
+ * A task that was created after the rule is evaluated from its first frame.
  */
 export class Evaluation {
   readonly changes: RuleAlarm[] = [];
   readonly #rules: ActiveRule[];
   readonly #labels: ReadonlySet<string>;
   readonly #seesAll: boolean;
-  /** Whether a rule was at work behind the newest frame that was evaluated. */
+  /** Whether frames without its objects affect a rule, as of the newest evaluated frame. */
   #isAtWork: boolean;
   readonly #nowMs: number | undefined;
   #newest: FrameRef | undefined;
@@ -59,7 +59,7 @@ export class Evaluation {
     const { prepared, state, newest } = start;
     this.#nowMs = start.nowMs;
     const isKnown = state.newest !== undefined && newest?.seq === state.newest.seq;
-    // The newest time of the fold may be that of a clock which was ahead.
+    // The newest time of the fold may come from a clock that was fast.
     this.#newest = isKnown ? state.newest : newest;
     this.#evaluatedMs = isKnown ? state.judgedMs : undefined;
     this.#hasEnded = state.hasEnded;
@@ -75,12 +75,12 @@ export class Evaluation {
     this.#isAtWork = this.#rules.some(isAtWork);
   }
 
-  /** Whether no rule is at work. */
+  /** Whether no rule is evaluated. */
   get isIdle(): boolean {
     return this.size === 0;
   }
 
-  /** How many rules are at work. */
+  /** Number of evaluated rules. */
   get size(): number {
     return this.#rules.length;
   }
@@ -89,7 +89,7 @@ export class Evaluation {
     return this.#hasEnded;
   }
 
-  /** Whether the state differs from the one that it began with. */
+  /** Whether the state differs from the initial one. */
   get hasChanged(): boolean {
     return this.#hasChanged || this.changes.length > 0;
   }
@@ -101,7 +101,7 @@ export class Evaluation {
     );
   }
 
-  /** The longest time by which a frame was older than the one before; 0 when time went on. */
+  /** The longest time by which a frame was older than the previous one; 0 when times only increased. */
   get setBackMs(): number {
     return this.#setBackMs;
   }
@@ -115,12 +115,12 @@ export class Evaluation {
     return this.#crossings.leftOut;
   }
 
-  /** Takes the changes that were collected. */
+  /** Returns and clears the collected changes. */
   takeChanges(): RuleAlarm[] {
     return this.changes.splice(0);
   }
 
-  /** The same frames, which keep the objects that rules ask for when somebody reads them, for `add`. */
+  /** Wraps the frames so that any reader collects the objects that rules need, for `add`. */
   watch(frames: readonly FoldedFrame[]): readonly WatchedFrame[] {
     return this.isIdle ? frames : frames.map((frame) => watched(frame, this.#labels));
   }
@@ -131,12 +131,12 @@ export class Evaluation {
     for (const frame of frames) this.#add(frame);
   }
 
-  /** How long no frame has followed the newest one at this time; undefined before the first frame. */
+  /** Time from the newest frame until this time; undefined before the first frame. */
   silentMs(atMs: number): number | undefined {
     return this.#newest && this.#silentUntil(atMs) - this.#newest.timeMs;
   }
 
-  /** No frame of this live stream follows up to this time. */
+  /** No frame of this live stream arrived up to this time. */
   silence(atMs: number): void {
     const untilMs = this.#silentUntil(atMs);
     for (const rule of this.#rules) this.#keep(rule, rule.evaluator.silence(this.#upToDate(rule), untilMs));
@@ -151,7 +151,7 @@ export class Evaluation {
     this.#hasChanged = true;
   }
 
-  /** The state behind everything that was added. */
+  /** The state after everything that was added. */
   state(): EvaluationState {
     const rules = this.#rules.map((rule) => {
       const { id, version, kind, from } = rule;
@@ -164,7 +164,7 @@ export class Evaluation {
   #add(frame: WatchedFrame): void {
     const { seq, timeMs, position } = frame;
     if (this.#newest && !isNewer(frame, this.#newest)) {
-      // Of two frames of one time the second is not evaluated, but it is the newest one.
+      // Of two frames of one time the second is not evaluated, but it becomes the newest one.
       if (seq > this.#newest.seq) this.#renew({ seq, timeMs });
       return;
     }
@@ -195,13 +195,13 @@ export class Evaluation {
     this.#evaluatedMs = this.#nowMs;
   }
 
-  /** The frame that comes next is older than the newest one. */
+  /** The next frame is older than the newest one. */
   #setBack(timeMs: number, newestMs: number): void {
     this.#setBackMs = Math.max(this.#setBackMs, newestMs - timeMs);
     for (const rule of this.#rules) stepBack(this.#upToDate(rule), timeMs);
   }
 
-  /** Frames that do not concern a rule are not evaluated: they say only how far it is. */
+  /** Frames that do not concern a rule are not evaluated: they only advance its progress. */
   #upToDate({ state }: ActiveRule): RuleState {
     if (this.#newest && (state.last === undefined || state.last.seq < this.#newest.seq)) state.last = this.#newest;
     return state;

@@ -18,7 +18,7 @@ const minutesOf = (...minutes: [at: number, low: number, high: number][]) =>
   );
 const labels = new Map([['person', new Int32Array(COUNTS).fill(3)]]);
 
-test('an hour says its frames and runs of seconds completely', () => {
+test('an hour has all its frames and runs of seconds', () => {
   const minutes = minutesOf([0, 0b110, 0], [1, ALL_30, ALL_30], [2, 1, 1 << 29], [3, 1, 0]);
   const { labels: found, seconds } = decodeTotals(encodeHour(hourMs, minutes, labels));
   expect([...found]).toEqual([...labels]);
@@ -30,7 +30,7 @@ test('an hour says its frames and runs of seconds completely', () => {
   ]);
 });
 
-test('sums of an hour are those of its numbers, after any other label', () => {
+test('the sums of an hour are those of its counts, after any other label', () => {
   const numbers = new Map([
     ['person', Int32Array.from({ length: COUNTS }, (_, at) => at)],
     ['car', new Int32Array(COUNTS).fill(0).fill(2, 0, 3)],
@@ -50,7 +50,7 @@ test('an hour of a few labels is not compressed', () => {
   expect([...totals.subarray(0, 2)]).toEqual([1, 0]);
 });
 
-test('the last release reads the labels of an hour, and its own hours name no seconds', () => {
+test('the last release reads the labels of an hour, and its own hours have no seconds', () => {
   const { totals, coverage } = encodeHour(hourMs, minutesOf([0, 1, 0]), labels);
   expect([...takeLabels(new ByteReader(unpack(totals)))]).toEqual([...labels]);
   const before = new ByteWriter();
@@ -60,7 +60,7 @@ test('the last release reads the labels of an hour, and its own hours name no se
   expect(decodeMinutes(old).size).toBe(1);
 });
 
-test('runs beyond the hour are refused', () => {
+test('rejects runs beyond the hour', () => {
   const out = new ByteWriter();
   putLabels(out, new Map());
   for (const value of [1, 1, 3_590, 11]) out.unsigned(value);

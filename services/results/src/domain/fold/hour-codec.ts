@@ -10,14 +10,14 @@ import type { BinRange, LabelSummary } from './summary.ts';
 
 const SECOND_MS = 1000;
 
-/** Facts about one hour as the columns of its row. */
+/** Facts about one hour in the columns of its row. */
 export interface PackedHour {
   hourMs: number;
   /** Frames and seconds of its minutes. */
   coverage: Buffer;
-  /** Numbers of its labels, and its frames and seconds as a whole. */
+  /** Counts of its labels, and its frames and seconds for the entire hour. */
   totals: Buffer;
-  /** Numbers of the labels of each minute. */
+  /** Counts of the labels of each minute. */
   minutes: Buffer;
 }
 
@@ -42,7 +42,7 @@ export function encodeHour(hourMs: number, minutes: ReadonlyMap<number, Minute>,
   };
 }
 
-/** A release that knows labels only reads them and passes over what follows. */
+/** A release that knows labels only reads them and skips the rest. */
 function encodeTotals(hourMs: number, minutes: ReadonlyMap<number, Minute>, labels: LabelTotals): Buffer {
   const out = new ByteWriter();
   putLabels(out, labels);
@@ -71,7 +71,7 @@ function* joined(spans: Iterable<Span>): Generator<Span, void> {
   if (open) yield open;
 }
 
-/** Of minutes that are read without their labels; nothing is added to it. */
+/** For minutes that are read without their labels; never changed. */
 const NO_LABELS: LabelTotals = new Map();
 
 /** The minutes of a stored hour; without `minutes` they have no labels. @throws SegmentDamagedError */
@@ -97,10 +97,10 @@ export function decodeMinutes({
   return decoded;
 }
 
-/** Facts about an hour as a whole. */
+/** Facts about an entire hour. */
 interface HourTotals<Labels> {
   labels: Labels;
-  /** Undefined for an hour that an earlier release stored: its minutes have to be added up. */
+  /** Undefined for an hour that an earlier release stored: they are added up from its minutes. */
   seconds: HourSeconds | undefined;
 }
 
@@ -110,10 +110,10 @@ export interface HourSeconds {
   runs: Iterable<Span>;
 }
 
-/** @throws SegmentDamagedError for anything that `encodeHour` did not write. */
+/** @throws SegmentDamagedError for bytes that are not from `encodeHour`. */
 export const decodeTotals = (packed: PackedTotals): HourTotals<LabelTotals> => totalsOf(packed, takeLabels);
 
-/** The same with what is summed up of each label. */
+/** The same with a summary of each label. */
 export const summarizeTotals = (packed: PackedTotals, bins: BinRange): HourTotals<Map<string, LabelSummary>> =>
   totalsOf(packed, (reader) => takeSummaries(reader, bins));
 
@@ -142,7 +142,7 @@ function* takeRuns(hourMs: number, reader: ByteReader): Generator<Span, void> {
   }
 }
 
-/** The same for an hour whose row does not say it. */
+/** The same for an hour whose row has no seconds. */
 export function secondsOf(minutes: ReadonlyMap<number, Minute>): HourSeconds {
   let frames = 0;
   for (const minute of minutes.values()) frames += minute.frames;

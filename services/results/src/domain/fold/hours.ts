@@ -6,18 +6,18 @@ import { minuteAt } from './state.ts';
 import type { FoldState } from './state.ts';
 import type { TrackFacts } from './tracks.ts';
 
-/** Minutes that stay in the state: frames still come to them. */
+/** Minutes that stay in the state, because frames of them still arrive. */
 const KEPT_MS = 2 * MINUTE_MS;
 /** Minutes are stored when the oldest one in the state is this much older than the newest frame, or there are many. */
 const WAIT_MS = 10 * MINUTE_MS;
 const MOST_MINUTES = 30;
 
-/** Whether minutes of the state are to be stored. */
+/** Whether minutes of the state have to be stored. */
 export function areMinutesDue({ minutes, newestMs = 0 }: Pick<FoldState, 'minutes' | 'newestMs'>): boolean {
   return minutes.size > MOST_MINUTES || Math.min(...minutes.keys()) <= newestMs - WAIT_MS;
 }
 
-/** Takes the minutes that are due out of the state, by their hour; empty while it is too early to store any. */
+/** Moves the due minutes out of the state, by their hour; empty while it is too early to store any. */
 export function takeDueMinutes(state: FoldState): Map<number, Map<number, Minute>> {
   const due = new Map<number, Map<number, Minute>>();
   const newestMs = state.newestMs ?? 0;
@@ -33,7 +33,7 @@ export function takeDueMinutes(state: FoldState): Map<number, Map<number, Minute
   return due;
 }
 
-/** A stored hour together with more facts about its minutes. */
+/** Merges a stored hour with more facts about its minutes. */
 export function mergeHour(
   hourMs: number,
   stored: PackedHour | undefined,
@@ -50,7 +50,7 @@ export function mergeHour(
   return encodeHour(hourMs, minutes, totals);
 }
 
-/** Counts a track in the minute of its beginning instead of what was stored of it before. */
+/** Counts a track in the minute of its beginning, in place of its earlier count. */
 export function countTrack(minutes: Map<number, Minute>, track: TrackFacts, before: TrackFacts | undefined): void {
   if (before) addBegun(minuteAt(minutes, before.first.timeMs), before, -1);
   addBegun(minuteAt(minutes, track.first.timeMs), track, 1);

@@ -3,18 +3,18 @@ import type { TrackFacts } from './tracks.ts';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
-/** Score bins of 0.05; bin b holds scores from b × 0.05, the last one 1 as well. */
+/** Score bins of 0.05; bin b holds scores from b × 0.05, the last one also 1. */
 export const BINS = 20;
 /** Width of a bin, in millionths of a score. */
 export const BIN_MILLIONTHS = 1_000_000 / BINS;
 
 /**
- * Numbers of one label in one span of time, `BINS` of each kind, in this order: most objects in one frame at or above
- * the bin; frames whose best object is in the bin; tracks that began, by their best score; the same of tracks that have
- * one frame only.
+ * Counts of one label in one period, `BINS` of each kind, in this order: most objects in one frame at or above the bin;
+ * frames whose best object is in the bin; tracks that began, by their best score; the same for tracks with only one
+ * frame.
  */
 export type LabelCounts = Int32Array;
-/** Where each kind of number but the first begins. */
+/** Start index of each kind of count but the first. */
 export const [FRAMES_AT, BEGUN_AT, ONCE_AT] = [BINS, 2 * BINS, 3 * BINS];
 export const COUNTS = 4 * BINS;
 
@@ -33,7 +33,7 @@ export const minuteOf = (timeMs: number): number => Math.floor(timeMs / MINUTE_M
 export const hourOf = (timeMs: number): number => Math.floor(timeMs / HOUR_MS) * HOUR_MS;
 const binOf = (score: number): number => Math.min(BINS - 1, Math.floor(score / BIN_MILLIONTHS));
 
-/** Counts the objects of one frame by label and bin; one instance serves frame after frame. */
+/** Counts the objects of one frame by label and bin; one instance is reused for all frames. */
 export class FrameCounter {
   readonly #labels = new Map<string, { counts: Int32Array; best: number }>();
   readonly #used: string[] = [];
@@ -47,7 +47,7 @@ export class FrameCounter {
     own.counts[bin] = (own.counts[bin] ?? 0) + 1;
   }
 
-  /** Adds what was counted to the minute of the frame, and is empty again. */
+  /** Adds the counts to the minute of the frame, and clears them. */
   flushTo(minute: Minute): void {
     for (const label of this.#used) {
       const own = this.#labels.get(label);
@@ -74,19 +74,19 @@ export function addFrame(minute: Minute, timeMs: number): void {
   else minute.high |= 1 << (second - 30);
 }
 
-/** What counts of a track that began. */
+/** Counted facts of a track at its beginning. */
 export interface BegunTrack extends Pick<TrackFacts, 'label' | 'frames'> {
   best: { score: number };
 }
 
-/** Counts a track that began in this minute; `times` is -1 to take back what was counted before. */
+/** Counts a track that began in this minute; `times` is -1 to subtract an earlier count. */
 export function addBegun(minute: Minute, { label, frames, best }: BegunTrack, times: 1 | -1): void {
   const into = countsOf(minute.labels, label);
   const at = (frames === 1 ? ONCE_AT : BEGUN_AT) + binOf(best.score);
   into[at] = (into[at] ?? 0) + times;
 }
 
-/** The same minutes, to be changed by themselves. */
+/** A copy of the minutes that can be changed. */
 export function copyOf(minutes: ReadonlyMap<number, Minute>): Map<number, Minute> {
   const copy = new Map<number, Minute>();
   for (const [start, minute] of minutes) {
@@ -105,7 +105,7 @@ export function mergeMinute(into: Minute, from: Minute): void {
   for (const [label, counts] of from.labels) mergeCounts(countsOf(into.labels, label), counts);
 }
 
-/** Adds the numbers of one span to those of another, in place. */
+/** Adds the counts of one period to those of another, in place. */
 export function mergeCounts(into: LabelCounts, from: LabelCounts): void {
   for (let at = 0; at < BINS; at += 1) into[at] = Math.max(into[at] ?? 0, from[at] ?? 0);
   for (let at = BINS; at < COUNTS; at += 1) into[at] = (into[at] ?? 0) + (from[at] ?? 0);
@@ -118,8 +118,8 @@ export function countsOf(labels: Map<string, LabelCounts>, label: string): Label
 }
 
 /**
- * Numbers that are 0. Those of several labels share one piece of memory: a timeline has thousands of them, and a piece
- * for each takes longer to get and to collect than the numbers take to read.
+ * Counts that are 0. Those of several labels share one allocation: a timeline has thousands of them, and allocating and
+ * collecting each separately takes longer than reading its counts.
  */
 export function emptyCounts(): LabelCounts {
   if (taken === TOGETHER) [piece, taken] = [new ArrayBuffer(TOGETHER * BYTES), 0];

@@ -1,12 +1,12 @@
 /** A track has ended when the newest frame of its task is this much later than its own last frame. */
 const TRACK_ENDS_AFTER_MS = 3_000;
 const SECOND_MS = 1_000;
-/** A backend that names a lower rate is not believed: it would keep tracks open and hide gaps for long. */
+/** A backend that reports a lower rate is not believed: it would keep tracks open and hide gaps for long. */
 const LONGEST_PERIOD_MS = 30_000;
 
-/** How long a frame stands for its task, by the rate at which the source is sampled. */
+/** Time that a frame covers, by the rate at which the source is sampled. */
 export interface Pace {
-  /** A track ends when no frame of this time after its last one has the object. */
+  /** A track ends when no frame in this time after its last one has the object. */
   trackEndsAfterMs: number;
   /** Seconds that a frame covers, its own included. */
   coveredSeconds: number;

@@ -30,7 +30,7 @@ function alarmsAt(sampleFps: number, periodMs: number, when: unknown, frames: re
   const alarms = new Map<string, Alarm>();
   const keep = (changes: readonly Alarm[]) => changes.forEach((alarm) => alarms.set(alarm.alarmId, alarm));
   for (const [seq, objects] of frames.entries()) {
-    // The time between two frames is evaluated as silence too, as for a stream that is read while it runs.
+    // The time between two frames is evaluated as silence too, as for a running stream.
     if (seq > 0) keep(evaluator.silence(state, seq * periodMs - 1));
     keep(evaluator.frame(state, frameOf({ seq, timeMs: seq * periodMs }, objects)));
   }

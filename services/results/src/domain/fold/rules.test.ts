@@ -43,7 +43,7 @@ const frames = (fromMs: number, toMs: number, objects: (ms: number) => SeenObjec
   return made;
 };
 
-/** The alarms of a rule, each as it was last told; the state goes through JSON between the portions. */
+/** The alarms of a rule, each in its newest version; the state is stored as JSON between the portions. */
 function alarmsOf(rule: ReturnType<typeof ruleOf>, portions: EvaluatedFrame[][], untilMs?: number) {
   let state = newRuleState();
   const alarms = new Map<string, Alarm>();
@@ -132,7 +132,7 @@ test('time does not run in a gap of less than a minute', () => {
   expect(times(alarmsOf(ruleOf({ ...present, for_ms: 5000 }), [seen]))).toEqual([[45_200, undefined, undefined]]);
 });
 
-test('a silent source is reported when it is silent, and once however often it is asked', () => {
+test('a silent source is reported when it is silent, and once for any number of evaluations', () => {
   const rule = ruleOf({ kind: 'source_down', for_ms: 10_000 });
   const evaluator = evaluatorOf(rule, task);
   const state = newRuleState();
@@ -181,19 +181,19 @@ const line = {
     [0.5, 0.8],
   ],
 };
-/** A track at these places, one a frame. */
+/** A track at these positions, one a frame. */
 const walk = (places: [number, number][], stepMs = 200) =>
   places.map(([cx, cy], at) => frameOf({ seq: at, timeMs: at * stepMs }, [person('a1-1', cx, cy)]));
 const across = [0.3, 0.45, 0.55, 0.7].map((x): [number, number] => [x, 0.5]);
 
-test('a crossing is one alarm with its direction, in the frame that is the second one behind the line', () => {
+test('a crossing is one alarm with its direction, in the second frame beyond the line', () => {
   const crossed = (when: unknown, places: [number, number][]) =>
     alarmsOf(ruleOf(when), [walk(places)]).map(({ openedMs, closedMs, evidence }) => [
       openedMs,
       closedMs,
       evidence.direction,
     ]);
-  // Seen from above downwards, the right of the image is on the left.
+  // The line points downwards, so its right side is on the left of the image.
   expect(crossed(line, across)).toEqual([[600, 600, 'right_to_left']]);
   expect(crossed(line, across.toReversed())).toEqual([[600, 600, 'left_to_right']]);
   expect(crossed({ ...line, direction: 'left_to_right' }, across)).toEqual([]);
@@ -255,7 +255,7 @@ test('the same frames give the same alarms in any portions, repeats included', (
       });
       const portions: EvaluatedFrame[][] = [[]];
       for (const frame of all) {
-        // A portion begins with the frame before: the process that read it stored its state and ended then.
+        // A portion repeats the last frame of the previous one: the process stored its state and then ended.
         if (cuts.next().value) portions.push(portions.at(-1)?.slice(-1) ?? []);
         portions.at(-1)?.push(frame);
       }

@@ -23,27 +23,27 @@ import type {
 
 /**
  * Evaluates a rule in one task. Frames come in the order of their numbers, in any portions; a frame that is not newer
- * than the one before is passed over. The state goes along between the calls, and is changed in place.
+ * than the previous one is skipped. The state is passed to each call, and is changed in place.
  */
 export interface Evaluator {
   frame: (state: RuleState, frame: EvaluatedFrame) => readonly AlarmChange[];
-  /** No frame came up to this time. */
+  /** No frame arrived up to this time. */
   silence: (state: RuleState, untilMs: number) => readonly AlarmChange[];
   /** The task has ended, and every frame of it was evaluated. */
   end: (state: RuleState, end: { atMs: number; status: TaskStatus }) => readonly AlarmChange[];
 }
 
-/** Time without frames that closes an alarm: what happens meanwhile is not known. */
+/** Time without frames that closes an alarm: what happens in it is unknown. */
 const GAP_CLOSES_AFTER_MS = 60_000;
 
 /**
- * Whether a frame follows another one. Numbers decide: the clock of a worker may be behind that of the one before. Two
- * frames of one time are one moment.
+ * Whether a frame follows another one. Numbers decide: the clock of a worker may be behind that of the previous one.
+ * Two frames of one time are one instant.
  */
 export const isNewer = (frame: FrameRef, last: FrameRef): boolean =>
   frame.seq > last.seq && frame.timeMs !== last.timeMs;
 
-/** A frame with its objects, to be evaluated by any number of rules. */
+/** A frame with its objects, prepared for any number of rules. */
 export function toEvaluated({
   seq,
   timeMs,
@@ -83,7 +83,7 @@ interface Surroundings {
   schedule: Schedule;
 }
 
-/** What differs between the kinds of rules. */
+/** Differences between the kinds of rules. */
 interface Kind {
   frame: (state: RuleState, frame: EvaluatedFrame) => readonly AlarmChange[];
   /** Time passed without a frame, up to a frame or not. */
@@ -92,7 +92,7 @@ interface Kind {
 
 const none = () => unchanged;
 
-/** Most frames change nothing, for which nothing is allocated. */
+/** Most frames change nothing, so nothing is allocated for them. */
 const both = (first: readonly AlarmChange[], second: readonly AlarmChange[]): readonly AlarmChange[] =>
   first.length === 0 ? second : [...first, ...second];
 

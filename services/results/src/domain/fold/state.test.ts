@@ -64,7 +64,7 @@ class Store {
   readonly tracks = new Map<string, TrackFacts>();
   readonly hours = new Map<number, PackedHour>();
 
-  /** What `fold-task.ts` does in one transaction. */
+  /** Same steps as one transaction of `fold-task.ts`. */
   fold(portion: Stored[]): void {
     const state = decodeState(encodeState(this.state));
     foldFrames(state, portion.map(opened), paceOf(undefined));

@@ -21,11 +21,11 @@ export interface FoldState {
   newestMs: number | undefined;
   /** First time of an object of each of the latest attempts. */
   attempts: Map<number, number>;
-  /** Tracks that have not ended, and of each the frames that no stored row counts. */
+  /** Tracks that have not ended, each with the frames that are in no stored row. */
   open: Map<string, TrackFacts>;
-  /** The same of tracks that ended since the state was stored. */
+  /** The same for tracks that ended since the state was stored. */
   ended: Map<string, TrackFacts>;
-  /** Facts that no stored hour counts yet, by the start of the minute. */
+  /** Facts that are in no stored hour yet, by the start of the minute. */
   minutes: Map<number, Minute>;
 }
 
@@ -39,13 +39,13 @@ export const emptyState = (): FoldState => ({
 });
 
 const MOST_ATTEMPTS = 64;
-/** More open tracks than any scene has; beyond it they are stored although they have not ended. */
+/** More open tracks than any scene has; above this number they are stored although they have not ended. */
 const MOST_OPEN = 4_000;
 
 /** Adds frames to the state, in place. */
 export function foldFrames(state: FoldState, frames: readonly FoldedFrame[], { trackEndsAfterMs }: Pace): void {
   const counter = new FrameCounter();
-  /** When tracks are looked through next: they may end from this time on, or because a track of an attempt began. */
+  /** Next check of tracks: from this time on, or because a track of another attempt began. */
   const next = { endsFromMs: -Infinity, mayEndOthers: false };
   let frame: FoldedFrame;
   const take = (object: ObjectView) => {
@@ -55,7 +55,7 @@ export function foldFrames(state: FoldState, frames: readonly FoldedFrame[], { t
     else if (isTrackId(object.trackId)) {
       state.open.set(object.trackId, beginTrack(object, frame));
       noteAttempt(state, object.trackId, frame.timeMs);
-      // It may end tracks of an earlier attempt, or be one.
+      // The frame may end tracks of an earlier attempt, or belong to one.
       next.mayEndOthers ||= state.attempts.size > 1;
       next.endsFromMs = Math.min(next.endsFromMs, frame.timeMs + trackEndsAfterMs);
     }
@@ -82,7 +82,7 @@ export function minuteAt(minutes: Map<number, Minute>, timeMs: number): Minute {
   return minute;
 }
 
-/** Moves tracks that have ended out of the open ones; returns the newest time at which the next one may end. */
+/** Moves tracks that have ended out of the open ones; returns the time from which the next one may end. */
 function endTracks(
   state: FoldState,
   { position, trackEndsAfterMs }: { position: number; trackEndsAfterMs: number },
@@ -104,18 +104,18 @@ function endTracks(
   return next;
 }
 
-/** What decides whether a track has ended. */
+/** Facts that decide whether a track has ended. */
 export interface Surroundings extends Pick<Pace, 'trackEndsAfterMs'> {
   newestMs: number;
   attempts: ReadonlyMap<number, number>;
 }
 
-/** Whether a track has ended although its task goes on. */
+/** Whether a track has ended although its task continues. */
 export function hasEnded(track: Pick<TrackFacts, 'trackId' | 'last'>, around: Surroundings): boolean {
   return around.newestMs >= track.last.timeMs + around.trackEndsAfterMs || isOfPastAttempt(track, around);
 }
 
-/** Whether a newer attempt showed its first object before the track would have ended by itself. */
+/** Whether a newer attempt had its first object before the track would have ended by itself. */
 export function isOfPastAttempt(
   { trackId, last }: Pick<TrackFacts, 'trackId' | 'last'>,
   { attempts, trackEndsAfterMs }: Pick<Surroundings, 'attempts' | 'trackEndsAfterMs'>,
@@ -134,7 +134,7 @@ function noteAttempt({ attempts }: Pick<FoldState, 'attempts'>, trackId: string,
   if (attempts.size > MOST_ATTEMPTS) attempts.delete(Math.min(...attempts.keys()));
 }
 
-/** First times of attempts, those of tracks that are still open included. */
+/** First times of attempts, including those of tracks that are still open. */
 export function attemptsOf(state: FoldState): Map<number, number> {
   const attempts = new Map(state.attempts);
   for (const track of state.open.values()) noteAttempt({ attempts }, track.trackId, track.first.timeMs);

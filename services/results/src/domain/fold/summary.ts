@@ -1,7 +1,7 @@
 import { BEGUN_AT, BIN_MILLIONTHS, BINS, FRAMES_AT, ONCE_AT } from './minutes.ts';
 import type { LabelCounts } from './minutes.ts';
 
-/** Numbers of one label at or above a score. */
+/** Counts of one label at or above a score. */
 export interface LabelSummary {
   tracksBegun: number;
   objectsMax: number;
@@ -34,7 +34,7 @@ export function summaryOf(counts: LabelCounts, { from, threshold }: BinRange): L
   return { tracksBegun, objectsMax: counts[from] ?? 0, objectFrames };
 }
 
-/** Adds what was summed up of one span to that of another, in place. */
+/** Adds the summary of one period to that of another, in place. */
 export function addSummary(into: LabelSummary, { tracksBegun, objectsMax, objectFrames }: LabelSummary): void {
   into.tracksBegun += tracksBegun;
   into.objectsMax = Math.max(into.objectsMax, objectsMax);

@@ -8,7 +8,7 @@ import type { TrackFacts } from './tracks.ts';
 export const trackEnds = ['left', 'gap', 'attempt', 'task_end'] as const;
 export type TrackEnd = (typeof trackEnds)[number];
 
-/** What is known of a task when the state of its tracks is asked for. */
+/** Facts of a task that decide the state of its tracks. */
 export interface TaskNow extends Surroundings {
   /** No frame follows. */
   isComplete: boolean;
@@ -18,7 +18,7 @@ export interface TaskNow extends Surroundings {
 export const isActive = (track: Pick<TrackFacts, 'trackId' | 'last'>, now: TaskNow): boolean =>
   !now.isComplete && !hasEnded(track, now);
 
-/** The minutes that say why a track ended. */
+/** The minutes that show why a track ended. */
 export const minutesBehind = ({ last }: TrackFacts, { trackEndsAfterMs }: Pick<Pace, 'trackEndsAfterMs'>): number[] => {
   const first = minuteOf(last.timeMs);
   const second = minuteOf(last.timeMs + trackEndsAfterMs);

@@ -6,7 +6,7 @@ export interface Box {
   height: number;
 }
 
-/** One object of a frame, as the fold reads it. The reader fills the same instance again for the next object. */
+/** One object of a frame, in the form for the fold. The reader reuses the instance for the next object. */
 export interface ObjectView extends Box {
   label: string;
   trackId: string;
@@ -23,8 +23,8 @@ export interface Sighting extends Box {
 }
 
 /**
- * Facts about a track, or about some of its frames. Facts about disjoint sets of frames are combined by `mergeTracks`;
- * the result does not depend on order.
+ * Facts about a track, or about some of its frames. `mergeTracks` combines facts about disjoint sets of frames; the
+ * result does not depend on their order.
  */
 export interface TrackFacts {
   trackId: string;
@@ -41,13 +41,13 @@ export interface TrackFacts {
   best: Sighting;
 }
 
-/** Names that a URL can carry. Objects of other tracks are counted and belong to no track. */
+/** Names that can be part of a URL. Objects of other tracks are counted without a track. */
 const ADDRESSABLE = /^[\w.-]{1,64}$/;
 export const isTrackId = (text: string): boolean => ADDRESSABLE.test(text);
 
 const ATTEMPT = /^a(\d{1,9})-/;
 
-/** The attempt that a track belongs to, read from its id; undefined for ids that do not name one. */
+/** The attempt of a track, read from its id; undefined for ids without one. */
 export function attemptOf(trackId: string): number | undefined {
   const digits = ATTEMPT.exec(trackId)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -85,7 +85,7 @@ export function addObject(
   }
 }
 
-/** Facts about all frames of both. */
+/** Merged facts about the frames of both. */
 export function mergeTracks(a: TrackFacts, b: TrackFacts): TrackFacts {
   const best = isBetter(b.best, b.best, a.best) ? b : a;
   return {

@@ -2,12 +2,12 @@ import type { SeenObject } from './rules/state.ts';
 import type { FoldedFrame } from './state.ts';
 import type { ObjectView } from './tracks.ts';
 
-/** A frame whose objects another reader reads as well: they are decoded once. */
+/** A frame whose objects several readers need: they are decoded once. */
 export interface WatchedFrame extends FoldedFrame {
   seen?: SeenObject[];
 }
 
-/** The frame, which keeps the objects with these labels when somebody reads it. */
+/** Wraps the frame so that any reader of it also collects the objects with these labels. */
 export function watched(frame: FoldedFrame, labels: ReadonlySet<string>): WatchedFrame {
   const { seq, timeMs, position } = frame;
   const copy: WatchedFrame = {

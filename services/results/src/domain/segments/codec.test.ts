@@ -8,7 +8,7 @@ import { MAX_UNPACKED_BYTES, pack } from '@vision/contracts/segments/pack';
 import { encodeSegment, MAX_SPAN, openBody, splitIntoSegments } from './segment.ts';
 import type { SegmentFrame } from './segment.ts';
 
-/** A generator of numbers that gives the same ones in each run. */
+/** A generator of numbers with the same sequence in each run. */
 function generator(seed: number) {
   let state = seed;
   return (below: number) => {
@@ -39,7 +39,7 @@ function anyObject(random: Random, kind: number): TrackedObject {
   };
 }
 
-/** One side of a box whose edges have five decimals, often at the limits of the picture. */
+/** One side of a box whose edges have five decimals, often at the limits of the frame. */
 function edgesOf(random: Random): { centre: number; size: number } {
   const low = one(random, [0, random(100_001)]);
   const high = one(random, [low, 100_000, low + random(100_001 - low)]);
@@ -65,7 +65,7 @@ function anyFrames(random: Random, kind: number): SegmentFrame[] {
   });
 }
 
-/** Rows as an earlier release, or a hand, may have left them. */
+/** Rows with values that an earlier release, or a manual change, may have stored. */
 const oddText = (random: Random) =>
   one(random, [
     '',
@@ -107,7 +107,7 @@ test.each([
   }
 });
 
-test('what is stored of a segment says which frames, attempts, times, labels and scores it has', () => {
+test('the facts of a segment are its frames, attempts, times, labels and scores', () => {
   const object = (score: number, label: string): TrackedObject => ({
     label,
     score,
@@ -156,7 +156,7 @@ test('frames are cut into segments that are bounded in number, span and size', (
   expect(lengths([0, 1, 2].map((seq) => frame(seq, 'x'.repeat(3 * 1024 * 1024))))).toEqual([1, 1, 1]);
 });
 
-test('a damaged segment is never shown as something else, with damage in any place', () => {
+test('a damaged segment is never shown with other contents, with damage at any position', () => {
   const random = generator(7);
   const frames = anyFrames(random, 1).slice(0, 8);
   const { heads, body } = encodeSegment(frames, 'small');
@@ -176,7 +176,7 @@ test('a damaged segment is never shown as something else, with damage in any pla
   }
 });
 
-/** Everything of a body as text, or that it is damaged. */
+/** Everything of a body as text, or `damaged`. */
 const shown = (open: () => SegmentBody, frames: number) =>
   damage(() => {
     const body = open();
@@ -192,7 +192,7 @@ function damage(read: () => unknown): string {
   }
 }
 
-test('a segment made to look valid can neither crash a reader nor take memory without bound', () => {
+test('a forged segment can neither crash a reader nor take memory without bound', () => {
   const random = generator(99);
   for (let round = 0; round < 600; round += 1) {
     const content = Buffer.from(

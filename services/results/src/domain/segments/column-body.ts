@@ -10,11 +10,11 @@ import { MOST_FRACTION_BYTES, putBytes, putFraction } from './object-text.ts';
 
 /** The objects of the frames of one segment, by the index of the frame. */
 export interface SegmentBody {
-  /** Objects at or above a score that pass a filter as a JSON array, text or its bytes, and the number of all. */
+  /** JSON array (text or bytes) of the objects at or above a score that match a filter, and the number of all. */
   select: (index: number, minScore: number, filter?: ObjectFilter) => { json: string | Uint8Array; total: number };
   /** All objects of a frame, as they were stored. */
   objectsOf: (index: number) => FrameObjects;
-  /** Calls `take` with each object of a frame; the same instance holds the next one afterwards. */
+  /** Calls `take` with each object of a frame; the instance is reused for the next one. */
   eachObject: (index: number, take: (object: ObjectView) => void) => void;
 }
 
@@ -25,20 +25,20 @@ const BOX = Buffer.from(',"bbox":{"format":"cxcywh_normalized","cx":');
 const CY = Buffer.from(',"cy":');
 const WIDTH = Buffer.from(',"width":');
 const HEIGHT = Buffer.from(',"height":');
-/** What an object takes without its label and track, with what stands before it and behind the last one. */
+/** Maximum size of an object without its label and track, with the bytes before it and after the last one. */
 const MOST_BYTES = BOX.length + CY.length + WIDTH.length + HEIGHT.length + NUMBERS * MOST_FRACTION_BYTES + 2;
-/** Room is made for so much at once: for all objects of a small segment, for some dozen frames of a large one. */
+/** Buffers are allocated in this size: enough for a small segment, or some dozen frames of a large one. */
 const MOST_ROOM = 64 * 1024;
 const USUAL_OBJECT = 220;
 
-/** Shows objects that stand in columns, in the form and order of JSON.stringify (`contracts/detection.ts`). */
+/** Serialises objects from columns, in the form and order of JSON.stringify (`contracts/detection.ts`). */
 export class ColumnBody implements SegmentBody {
   readonly #parts: BodyParts;
-  /** `{"label":…` of each label, and the end of an object of each track; a fold shows none. */
+  /** `{"label":…` of each label, and the end of an object of each track; not needed by a fold. */
   #words: { beginnings: Buffer[]; ends: Buffer[] } | undefined;
-  /** What was written stays where it is. */
+  /** Buffer that earlier results share; written bytes are never changed. */
   #text = NOTHING;
-  /** Where the array begins that is being written, and where it ends so far. */
+  /** Start of the current array, and its end so far. */
   #from = 0;
   #to = 0;
 
@@ -101,7 +101,7 @@ export class ColumnBody implements SegmentBody {
     });
   }
 
-  /** The bytes of these objects as an array, or of those among them that pass. */
+  /** JSON array of these objects, or of those that match. */
   #write(start: number, end: number, passes?: (at: number) => boolean): Buffer {
     this.#from = this.#to;
     this.#makeRoom(2);
@@ -146,7 +146,7 @@ export class ColumnBody implements SegmentBody {
     this.#to = putBytes(text, to, end);
   }
 
-  /** For so many bytes more; what was written of the array so far comes along. */
+  /** Makes room for this many bytes; copies the current array into a new buffer. */
   #makeRoom(bytes: number): void {
     if (this.#to + bytes <= this.#text.length) return;
     const begun = this.#text.subarray(this.#from, this.#to);

@@ -1,7 +1,7 @@
 const [POINT, DIGIT] = [0x2e, 0x30];
 const POWERS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6];
 
-/** Maximum bytes of a fraction, also with the numbers of a damaged segment. */
+/** Maximum bytes of a fraction, even with the numbers of a damaged segment. */
 export const MOST_FRACTION_BYTES = 26;
 
 /** Writes bytes and returns where they end. */
@@ -11,15 +11,15 @@ export function putBytes(into: Uint8Array, at: number, bytes: Uint8Array): numbe
 }
 
 /**
- * Writes the number `integer / 10 ** decimals` (six at most) as JSON.stringify does, and returns where it ends.
- * Digit by digit: to make a text of every number takes longer than everything else of a page.
+ * Writes the number `integer / 10 ** decimals` (six at most) as JSON.stringify does, and returns its end. Digit by
+ * digit: converting every number to text takes longer than the rest of a page.
  */
 export function putFraction(into: Uint8Array, at: number, integer: number, decimals: number): number {
   const one = POWERS[decimals] ?? NaN;
   if (integer <= 0 || integer >= one) return putBytes(into, at, Buffer.from(String(integer / one)));
   let rest = integer;
   let digits = decimals;
-  // The last ones are not written when they are zeros.
+  // Trailing zeros are not written.
   for (; rest % 10 === 0; digits -= 1) rest = (rest / 10) | 0;
   into[at] = DIGIT;
   into[at + 1] = POINT;

@@ -54,7 +54,7 @@ test.each<[string, Partial<SegmentFrame>]>([
     what,
     { objects: [other, ...(frame.objects as TrackedObject[]).slice(1)] },
   ]),
-])('another %s is another frame', (_what, change) => {
+])('a frame with another %s is different', (_what, change) => {
   const other = { ...frame, ...change };
   expect([isSameFrame(frame, other), isSameFrame(other, frame)]).toEqual([false, false]);
   const asText = { ...other, objects: toStored(other.objects as TrackedObject[]) };

@@ -3,7 +3,7 @@ import type { FrameObjects } from '@vision/contracts/segments/encode-body';
 import { toStored } from '../stored-objects.ts';
 import type { SegmentFrame } from './segment.ts';
 
-/** Whether two frames, each read from where it is stored, are shown alike to the last digit. */
+/** Whether two frames, each read from its storage, are shown identically to the last digit. */
 export const isSameFrame = (one: SegmentFrame, other: SegmentFrame): boolean =>
   one.seq === other.seq &&
   one.attempt === other.attempt &&
@@ -13,7 +13,7 @@ export const isSameFrame = (one: SegmentFrame, other: SegmentFrame): boolean =>
   one.height === other.height &&
   areSameObjects(one.objects, other.objects);
 
-/** Objects that are not text have the fields of the contract and no others; their boxes have one format. */
+/** Objects that are not text have exactly the fields of the contract; their boxes have one format. */
 function areSameObjects(some: FrameObjects, others: FrameObjects): boolean {
   if (typeof some === 'string' || typeof others === 'string') return textOf(some) === textOf(others);
   return (

@@ -8,15 +8,15 @@ import { encodeHeads } from '@vision/contracts/segments/head';
 import type { FrameHead } from '@vision/contracts/segments/head';
 import type { Effort } from '@vision/contracts/segments/pack';
 
-/** A frame on its way into a segment, or out of one. */
+/** A frame before its encoding into a segment, or after decoding. */
 export interface SegmentFrame extends Omit<FrameHead, 'objects'> {
   objects: FrameObjects;
 }
 
-/** Frames of one attempt in a segment: how many, and their smallest and largest number. */
+/** Frames of one attempt in a segment: their count, smallest and largest number. */
 type AttemptFrames = [count: number, firstSeq: number, lastSeq: number];
 
-/** What is known of a segment without opening it. */
+/** Facts of a segment that are known without decoding it. */
 export interface SegmentFacts {
   firstSeq: number;
   lastSeq: number;
@@ -26,7 +26,7 @@ export interface SegmentFacts {
   lastTimeMs: number;
   frames: number;
   attempts: Record<string, AttemptFrames>;
-  /** Undefined when there are more different ones than are worth listing. */
+  /** Undefined when there are too many different labels to list. */
   labels: string[] | undefined;
   /** Undefined when no frame has an object. */
   bestScore: number | undefined;
@@ -34,23 +34,23 @@ export interface SegmentFacts {
 
 export interface EncodedSegment {
   facts: SegmentFacts;
-  /** Everything of the frames but their objects. */
+  /** The frames without their objects. */
   heads: Buffer;
   /** The objects. */
   body: Buffer;
 }
 
 /**
- * Numbers of the frames of a segment lie closer together than this. A reader that goes on behind a number so finds
- * every segment that reaches beyond it near that number.
+ * Exclusive maximum span of the frame numbers of a segment. A reader that continues after a number so finds every
+ * segment that reaches beyond it near that number.
  */
 export const MAX_SPAN = 2_048;
 const MAX_FRAMES = 600;
-/** About the size of what is compressed: a segment of usual frames is far below. */
+/** Approximate size before compression: a segment of usual frames is far below. */
 const MAX_WEIGHT = 4 * 1024 * 1024;
 const MAX_LABELS = 32;
 
-/** Frames in the order of their numbers, cut into runs that fit into one segment each. */
+/** Splits frames in the order of their numbers into runs that fit into one segment each. */
 export function splitIntoSegments(frames: readonly SegmentFrame[]): SegmentFrame[][] {
   const runs: SegmentFrame[][] = [];
   let run: SegmentFrame[] = [];
@@ -78,7 +78,7 @@ function weightOf(objects: FrameObjects): number {
   return weight;
 }
 
-/** A run of frames as bytes, and what an index says of it; `frames` holds one at least, in the order of numbers. */
+/** Encodes a run of frames and its index facts; `frames` has at least one frame, in the order of numbers. */
 export function encodeSegment(frames: readonly SegmentFrame[], effort: Effort): EncodedSegment {
   const heads = frames.map(headOf);
   const { bytes: body, ...words } = encodeBody(
@@ -94,7 +94,7 @@ export function encodeSegment(frames: readonly SegmentFrame[], effort: Effort): 
   return { facts, heads: encodeHeads(heads, effort), body };
 }
 
-/** Opens the body of a segment whose heads are known. @throws SegmentDamagedError */
+/** Decodes the body of a segment whose heads are known. @throws SegmentDamagedError */
 export const openBody = (body: Buffer, heads: readonly FrameHead[]): SegmentBody =>
   new ColumnBody(
     decodeBody(
@@ -108,7 +108,7 @@ function headOf({ seq, position, attempt, frameTimeMs, width, height, objects }:
   return { seq, position, attempt, frameTimeMs, width, height, objects: count };
 }
 
-/** What of the facts follows from the heads; they change when a newer attempt takes frames over. */
+/** Facts that follow from the heads; they change when a newer attempt takes over frames. */
 export function factsOf(heads: readonly FrameHead[]): Omit<SegmentFacts, 'labels' | 'bestScore'> {
   const attempts: Record<string, AttemptFrames> = {};
   for (const { attempt, seq } of heads) {
@@ -141,7 +141,7 @@ export function factsOf(heads: readonly FrameHead[]): Omit<SegmentFacts, 'labels
 function bestScoreOf(frames: readonly SegmentFrame[]): number | undefined {
   let best: number | undefined;
   for (const { objects } of frames)
-    // Objects come with the highest score first; a text may have any order.
+    // Objects come with the highest score first; a stored text may have any order.
     for (const score of typeof objects === 'string' ? storedScores(objects) : [objects[0]?.score])
       if (score !== undefined && (best === undefined || score > best)) best = score;
   return best;

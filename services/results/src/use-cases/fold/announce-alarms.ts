@@ -7,7 +7,7 @@ import { alarmEvent, alarmImageOf, alarmSnapshotOf, imageTrackOf } from '../../d
 import type { RuleAlarm } from '../../domain/fold/evaluation.ts';
 import type { EvaluatedView } from '../../domain/task-view.ts';
 
-/** Appends the events of alarms that opened and closed, in the transaction that stores where their rules are. */
+/** Appends the events of alarms that opened and closed, in the transaction that stores the state of their rules. */
 export async function announceAlarms(
   tx: Knex.Transaction,
   taskId: string,
@@ -37,7 +37,7 @@ export async function announceAlarms(
   if (changes.length > 0) crashPoint('results.alarms_appended');
 }
 
-/** Frame times of the images of these tracks; until the end of the transaction no other is stored. */
+/** Frame times of the images of these tracks; no other image is stored until the end of the transaction. */
 async function imagesOf(
   tx: Knex.Transaction,
   taskId: string,

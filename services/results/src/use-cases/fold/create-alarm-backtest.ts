@@ -29,9 +29,9 @@ export interface BacktestRequest {
   signal: AbortSignal;
 }
 
-/** A backtest ends after this time with what it has evaluated. */
+/** A backtest stops after this time and returns the alarms so far. */
 const MOST_MS = 10_000;
-/** Frames whose segments are opened together, and frames that are evaluated before others get the processor. */
+/** Frames whose segments are opened together, and frames that are evaluated before other work gets the processor. */
 const OPENED = 5_000;
 const PAGE = 500;
 
@@ -96,8 +96,8 @@ async function evaluateFrames(
 }
 
 /**
- * Evaluates the time behind the last frame: silence of a stream, or the end of the task. Returns the time before which
- * every frame is stored, if there is one behind the last frame.
+ * Evaluates the time after the last frame: silence of a stream, or the end of the task. Returns the time before which
+ * every frame is stored, if it is after the last frame.
  */
 function evaluateEnd(
   backtest: Backtest,
@@ -105,7 +105,7 @@ function evaluateEnd(
   found: Found & { pace: Pace },
 ): number | undefined {
   const { task, record, isLive, pace } = found;
-  // The record was read before the frames: those that were stored meanwhile are no part of the silence.
+  // The record was read before the frames: frames that were stored in between are no part of the silence.
   const { nowMs } = record;
   const isOver = task.is_complete || task.is_long_over;
   const endedMs = isOver && record.endedAtMs !== null ? record.endedAtMs : undefined;

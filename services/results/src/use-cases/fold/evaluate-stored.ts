@@ -7,7 +7,7 @@ import type { FoldDeps } from './fold-task.ts';
 import type { LiveRules } from '../rules/live-rules.ts';
 import { createRuleCache } from '../rules/rule-cache.ts';
 
-/** The rules of a task as of the frames up to a position. */
+/** The rules of a task, evaluated up to a position. */
 interface Live {
   ruleSet: number;
   position: number;
@@ -18,9 +18,9 @@ interface Live {
 const AT_ONCE = 4;
 
 /**
- * Follows the rules of tasks in memory, beside the fold that stores them. What it finds is a hint and no fact: the fold
- * evaluates the same frames, and stores what comes of them. A task that is not followed is folded at once; from then on
- * it is, until its frames or rules change elsewhere.
+ * Evaluates the rules of tasks in memory, beside the fold that stores them. Its findings are hints: the fold evaluates
+ * the same frames and stores the alarms. A task that is not followed yet is folded at once; from then on it is
+ * followed, until its frames or rules change elsewhere.
  */
 export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules {
   const followed = createRuleCache<Live>(({ evaluation }) => evaluation.size);
@@ -30,7 +30,7 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
   const run = async (taskId: string) => {
     await deps.loops.of('fold').attempt(taskId, async () => {
       const { isSaved, open, position } = await foldTask(deps, taskId);
-      // Another process folded the task meanwhile, perhaps without these frames.
+      // Another process folded the task in the meantime, perhaps without these frames.
       if (!isSaved) waiting.add(taskId);
       else if (open && !open.evaluation.isIdle)
         follow(taskId, { ruleSet: open.ruleSet, evaluation: open.evaluation, position });

@@ -32,13 +32,13 @@ export type FoldDeps = Pick<
 
 /** Pages of frames in one transaction. */
 const PAGES = 4;
-/** Transactions in one round: a task with months of frames does not hold up others. */
+/** Transactions in one round: a task with months of frames does not delay others. */
 const ROUNDS = 10;
 
 /**
- * Folds the frames of a task that are not folded yet into tracks and hours, and evaluates its alarm rules. What is
- * made of them, alarms included, is stored in one transaction with the progress, under the condition that no other
- * process folded the task meanwhile: so each frame counts once, despite repeats and interruptions.
+ * Folds the unfolded frames of a task into tracks and hours, and evaluates its alarm rules. The results, alarms
+ * included, are stored in one transaction with the progress, provided that no other process folded the task in the
+ * meantime: so each frame counts once, despite repeats and interruptions.
  */
 export async function foldTask(deps: FoldDeps, taskId: string): Promise<FoldOutcome> {
   const day = dayOfTask(taskId);
@@ -59,7 +59,7 @@ export async function foldTask(deps: FoldDeps, taskId: string): Promise<FoldOutc
 export interface FoldOutcome {
   /** False when another process folded the task at the same time. */
   isSaved: boolean;
-  /** The rules of the task as of the frames up to the position. */
+  /** The rules of the task, evaluated up to the position. */
   open: OpenEvaluation | undefined;
   position: number;
 }
@@ -69,7 +69,7 @@ interface TaskOfDay {
   taskId: string;
 }
 
-/** `hasMore`: frames are left that were stored before. */
+/** `hasMore`: more stored frames are not folded yet. */
 async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<FoldOutcome & { hasMore: boolean }> {
   const { db } = deps;
   const found = await findFold(db, taskId);
@@ -91,7 +91,7 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
   return { isSaved, open, position: stored.position, hasMore: isSaved && read.hasMore };
 }
 
-/** A task without rules is not asked for them again until they change. */
+/** The rules of a task without any are not read again until they change. */
 const planOf = (
   { stored, ruleSet }: FoldProgress,
   open: OpenEvaluation | undefined,
@@ -103,7 +103,7 @@ const planOf = (
   ruleSet: { before: ruleSet, after: open?.ruleSet ?? 0 },
 });
 
-/** Jitter of a clock is no news. */
+/** Smaller steps of a clock are jitter and are not reported. */
 const SET_BACK_TOLD_MS = 1_000;
 
 function announce(
@@ -124,7 +124,7 @@ function announce(
   wakeRelay();
 }
 
-/** When the frame was captured that opened an alarm; undefined when none did, or its time is no time of day. */
+/** Capture time of the frame that opened an alarm; undefined when there is none, or when its time is no time of day. */
 function capturedMsOf({ task }: OpenEvaluation, { openedMs, evidence }: AlarmChange): number | undefined {
   const isByFrame = task.kind === 'stream' && evidence.frame?.timeMs === openedMs;
   return isByFrame ? openedMs : undefined;
@@ -145,8 +145,8 @@ async function planned(db: Knex, taskId: string, plan: FoldPlan | undefined): Pr
 }
 
 /**
- * False when another process has stored the fold of the task meanwhile. Most folds of a task end no track: those take
- * one statement instead of a transaction.
+ * Returns false when another process has stored the fold of the task in the meantime. Most folds of a task end no track
+ * and take one statement instead of a transaction.
  */
 async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean> {
   const { state, revision, open, plan } = fold;
@@ -155,7 +155,7 @@ async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean>
     crashPoint('results.fold_made');
     return saveFold(by, task.taskId, { fold: storedFold(fold, rest), plan });
   };
-  // The first fold of a task makes sure that it is not deleted.
+  // The first fold of a task verifies that it is not deleted.
   const isSaved =
     revision > 1 && !hasRows
       ? await save(db, state)
@@ -167,7 +167,7 @@ async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean>
   return isSaved;
 }
 
-/** Rows of tracks that have ended and of hours; returns the state that is left. A repeat begins with the same state. */
+/** Stores rows of ended tracks and of hours; returns the remaining state. A repeat begins with the same state. */
 async function storeRows(tx: Knex.Transaction, task: TaskOfDay, { state, open, nowMs }: NewFold): Promise<FoldState> {
   const rest: FoldState = { ...state, minutes: copyOf(state.minutes), ended: new Map() };
   const known = new Map((await tracksOfIds(tx, task, [...state.ended.keys()])).map((track) => [track.trackId, track]));

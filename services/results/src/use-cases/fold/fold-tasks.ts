@@ -4,7 +4,7 @@ import { foldTask } from './fold-task.ts';
 import type { FoldDeps } from './fold-task.ts';
 
 const TASKS = 50;
-/** Longer than a round of tasks takes; a process that dies leaves its tasks to others after it. */
+/** Longer than a round of tasks; after it other processes claim the tasks of a dead one. */
 const LEASE_MS = 60_000;
 
 /** Folds new frames of tasks that are due. Returns how many tasks it worked on. */

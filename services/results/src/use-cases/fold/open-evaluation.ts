@@ -7,21 +7,21 @@ import type { EvaluatedView } from '../../domain/task-view.ts';
 import { createdAtMsOf } from '@vision/contracts/ids';
 import type { Deps } from '../deps.ts';
 
-/** The rules of a task at work. */
+/** The evaluation of the rules of a task. */
 export interface OpenEvaluation {
   evaluation: Evaluation;
   task: EvaluatedView;
   ruleSet: number;
 }
 
-/** What was read of a task whose frames are about to be folded. */
+/** Facts of a task whose frames are about to be folded. */
 interface FoldStart {
   found: FoldProgress;
   state: FoldState;
   pace: Pace;
 }
 
-/** Opens the rules of a task; undefined when it is not known yet, or has no rules and had none. */
+/** Opens the rules of a task; undefined when the task is unknown, or has no rules and had none. */
 export async function openEvaluation(
   { rules }: Pick<Deps, 'rules'>,
   taskId: string,

@@ -10,21 +10,21 @@ import { isIncomplete } from '../../domain/ended-task.ts';
 import type { EndedTask, FramesOfTask } from '../../domain/ended-task.ts';
 import type { Deps } from '../deps.ts';
 
-/** Of the differences, and of the mark up to which frames were counted. */
+/** Name of the differences, and of the mark up to which frames were counted. */
 const KIND = 'stored_frames';
 /** The mark up to which counters were compared. */
 const COUNTERS = 'stored_frames_counters';
-// Longer than any transaction takes, so no view changes behind the mark.
+// Longer than any transaction, so no view changes before the mark.
 const LAG_MS = 30_000;
 const PAGE = 200;
-/** Frames are counted for so long in a round; other audits wait for it. */
+/** Maximum time that a round counts frames; other audits wait for it. */
 const COUNTING_MS = 5_000;
 
 /**
- * Stored frames of tasks that have ended against their count and what their end mark speaks of; each task once, after
- * its end. First the counters that are kept while storing, a page of tasks in one statement: however many tasks end at
- * once, this takes seconds. Then the frames as they are there, task by task. A task that cannot be counted is a
- * difference until it can; it holds back no other.
+ * Compares stored frames of ended tasks with their count and their end-of-stream marker; each task once, after its end.
+ * The counters from storing are compared first, a page of tasks in one statement: for any number of tasks this takes
+ * seconds. Then the stored frames are counted, task by task. A task that cannot be counted is a difference until it can
+ * be; it does not block others.
  */
 export function auditFrames({ db, loops, settings }: Pick<Deps, 'db' | 'loops' | 'settings'>): Audit {
   const lagMs = Math.min(LAG_MS, settings.auditAgeMs);
@@ -59,7 +59,7 @@ async function compareCounters(db: Knex, lagMs: number): Promise<boolean> {
   return isFull;
 }
 
-/** The difference of a task, or nothing. */
+/** The difference of a task, if any. */
 type Count = (taskId: string) => Promise<Found[]>;
 
 /** Returns whether there are more tasks to count. */
@@ -68,7 +68,7 @@ async function countPage(db: Knex, lagMs: number, count: Count): Promise<boolean
   const until = performance.now() + COUNTING_MS;
   let last: string | undefined;
   for (const { taskId, changedAt } of tasks) {
-    // Tasks of one instant stay together: the mark cannot part them.
+    // Tasks of one instant stay together, because the mark cannot separate them.
     if (last !== undefined && changedAt !== last) {
       await setMark(db, KIND, last);
       if (performance.now() >= until) return true;

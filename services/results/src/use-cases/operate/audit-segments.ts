@@ -5,10 +5,10 @@ import type { DatedSegment, StoredObject } from '../../db/segment-objects.ts';
 import { placeOfKey } from '../../domain/segments/segment-key.ts';
 import type { Deps } from '../deps.ts';
 
-// Longer than any transaction takes, so no segment appears behind the mark.
+// Longer than any transaction, so no segment appears before the mark.
 const LAG_MS = 30_000;
 
-/** Segments whose object is not in the store; each is asked about once, after it was stored. */
+/** Finds segments whose object is not in the store; each is checked once, after it was stored. */
 export function auditSegments({ db, store, settings }: Pick<Deps, 'db' | 'settings' | 'store'>): Audit {
   return auditObjects<StoredObject, DatedSegment>({
     db,

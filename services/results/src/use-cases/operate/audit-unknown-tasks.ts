@@ -8,9 +8,9 @@ const KIND = 'frames_without_task';
 const PAGE = 200;
 
 /**
- * Frames that arrive of jobs against tasks: a task that was lost with a commit leaves a job behind that no caller stops
- * or is charged for. Tasks is asked about each a minute after its first frame, then seldom, until its end mark is
- * there.
+ * Finds frames of jobs without a task: if a task was lost with a commit, no caller stops its job or is charged for it.
+ * Each task is queried a minute after its first frame, then less and less often, until its end-of-stream marker
+ * arrives.
  */
 export function auditUnknownTasks({ db, taskOwners }: Pick<Deps, 'db' | 'taskOwners'>): Audit {
   const unknown = async (taskIds: string[]): Promise<Found[]> => {

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 
 export const auditsOf = (deps: Deps): Audit[] => [auditFrames(deps), auditUnknownTasks(deps), auditSegments(deps)];
 
-/** Lets tasks be asked now about every job whose frames arrive, however long ago it was asked. */
+/** Queries tasks now about every job whose frames arrive, regardless of the schedule. */
 export const hastenAudits =
   ({ db }: Pick<Deps, 'db'>) =>
   (): Promise<void> =>

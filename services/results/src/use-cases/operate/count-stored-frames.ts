@@ -2,20 +2,20 @@ import { findIngest, findIngests } from '../../db/ingests.ts';
 import type { Ingest } from '../../domain/plan-storing.ts';
 import type { Deps } from '../deps.ts';
 
-/** What can be read of a task. */
+/** Readable frames of a task. */
 export interface StoredFrames {
   frames: number;
-  /** The attempt whose end mark is in force. */
+  /** The attempt whose end-of-stream marker has been applied. */
   completedAttempt: number | undefined;
 }
 
-/** How much of a task can be read; nothing of a task not heard of. */
+/** Counts the readable frames of a task; 0 for an unknown task. */
 export async function countStoredFrames({ db }: Pick<Deps, 'db'>, taskId: string): Promise<StoredFrames> {
   const ingest = await findIngest(db, taskId);
   return ingest ? storedFrames(ingest) : { frames: 0, completedAttempt: undefined };
 }
 
-/** The same of many tasks at once, by their ids; tasks not heard of are left out. */
+/** The same for many tasks at once, by their ids; unknown tasks are omitted. */
 export async function countFramesOfTasks(
   { db }: Pick<Deps, 'db'>,
   taskIds: string[],

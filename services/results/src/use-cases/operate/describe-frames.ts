@@ -3,7 +3,7 @@ import { eventsOf } from '@vision/kafka/outbox-history';
 import { findStanding } from '../../db/standing.ts';
 import type { Deps } from '../deps.ts';
 
-/** What is stored of the frames of a task, and what is known of it here; undefined for an id not heard of. */
+/** The stored frames and facts of a task; undefined for an unknown id. */
 export async function describeFrames({ db }: Pick<Deps, 'db'>, taskId: string): Promise<TaskHistory | undefined> {
   const [standing, events] = await Promise.all([findStanding(db, taskId), eventsOf(db, taskId)]);
   if (!standing) return undefined;

@@ -16,8 +16,8 @@ const SEGMENTS = 16;
 const FIRST = { firstSeq: -1, id: '00000000-0000-0000-0000-000000000000' };
 
 /**
- * Frames and objects of each second of a time, by its start, counted from the frames that a reader at `progress` has
- * seen. Rows are read before segments, as `readPage` does.
+ * Frames and objects of each second of a period, by its start, counted from the frames that a reader at `progress` has
+ * received. Rows are read before segments, as `readPage` does.
  */
 export async function countSeconds(
   deps: OpenDeps,

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { findTask, learnKind, taskNotFound } from './find-task.ts';
 import type { FoldView } from './read-fold.ts';
 
-/** A task and what is stored of its source. */
+/** A task and the stored facts of its source. */
 export interface FoundSource {
   task: ReadableTask;
   record: SourceRecord;
@@ -29,7 +29,7 @@ export async function findSource(
   return { task, record, kind: record.kind ?? (await learnKind(deps, subject, taskId)) };
 }
 
-/** All states that are listed of a stream; there are 1,100 at most. */
+/** All listed states of a stream, at most 1,100. */
 export async function listSourceStates(
   { db }: Pick<Deps, 'db'>,
   taskId: string,
@@ -41,7 +41,7 @@ export async function listSourceStates(
 /** The task was not confirmed by the backend, or never ran. */
 export const isUnstarted = ({ status }: SourceRecord): boolean => UNCONFIRMED.has(status) || status === 'refunded';
 
-/** The time in which a task can have frames, as far as a view counts them. */
+/** The period in which a task can have frames, as far as a view counts them. */
 export function lifeOfView(
   { newestMs, oldestMs, pace, isWhole }: FoldView,
   { taskId, record, kind }: { taskId: string; record: SourceRecord; kind: 'stream' | 'upload' },

@@ -7,10 +7,10 @@ import type { Deps } from '../deps.ts';
 import { learnTask } from '../store/learn-task.ts';
 
 /**
- * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of
- * somebody else is looked for in the same places as one that never was, so the two cannot be told apart.
- * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when no service
- * can be asked.
+ * The video task of this subject. A task that is unknown here (its event may not have arrived) is queried from its
+ * service. An id of another subject causes the same queries as an unused id, so the two cannot be told apart.
+ * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when no service can be
+ * queried.
  */
 export async function findTask(
   { db, taskOwners, settings }: Pick<Deps, 'db' | 'settings' | 'taskOwners'>,
@@ -29,7 +29,7 @@ export async function findTask(
   return unexpired(learnt);
 }
 
-/** The same task with how far it is folded, unless it had to be asked for. */
+/** The same task with the progress of its fold, unless the task had to be queried. */
 export async function findFolded(
   deps: Pick<Deps, 'db' | 'settings' | 'taskOwners'>,
   subject: string,
@@ -43,7 +43,7 @@ export async function findFolded(
 
 /**
  * The kind of a task whose view an earlier release stored without it.
- * @throws AppError not found; OP-SYS-UNAVAILABLE when tasks cannot be asked
+ * @throws AppError not found; OP-SYS-UNAVAILABLE when tasks cannot be queried
  */
 export async function learnKind(
   { db, taskOwners }: Pick<Deps, 'db' | 'taskOwners'>,
@@ -62,7 +62,7 @@ function unexpired(task: ReadableTask): ReadableTask {
   return task;
 }
 
-/** Unknown, expired or somebody else's: the caller cannot tell which. */
+/** Unknown, expired or of another subject: the caller cannot tell which. */
 export const taskNotFound = () => fail.notFound('There is no such task.', 'task_not_found');
 
 export const notVideoTask = () =>

@@ -16,7 +16,7 @@ const PAGE = 500;
 
 export interface FoldedPages {
   progress: Progress;
-  /** Frames are left that were stored before the state of the task was read. */
+  /** More frames were stored before the state of the task was read. */
   hasMore: boolean;
   frames: number;
 }
@@ -27,11 +27,11 @@ interface FoldRequest {
   pace: Pace;
   from: Progress;
   pages: number;
-  /** The alarm rules of the task, which see the same frames. */
+  /** The alarm rules of the task, which receive the same frames. */
   evaluation?: Evaluation | undefined;
 }
 
-/** Adds the frames behind `from` to the state, in place, `pages` pages of them at most. */
+/** Adds the frames after `from` to the state, in place, at most `pages` pages. */
 export async function foldPages(
   deps: OpenDeps,
   taskId: string,
@@ -52,9 +52,9 @@ export async function foldPages(
   return { progress, hasMore: true, frames };
 }
 
-/** Which objects of frames are needed. */
+/** Selects the frames whose objects are needed. */
 interface Opening {
-  /** Whether the objects of a segment matter; those of others are left out. */
+  /** Whether the objects of a segment are needed; others are omitted. */
   isNeeded?: (segment: FoundSegment) => boolean;
   signal?: AbortSignal | undefined;
 }
@@ -62,7 +62,7 @@ interface Opening {
 /** Segments that are opened at the same time. */
 const OPEN_AT_ONCE = 8;
 
-/** Each segment is opened once: its objects are read in place, not made into objects of their own. */
+/** Each segment is opened once: its objects are read in place, without creating an object for each. */
 export async function openFrames(
   deps: OpenDeps,
   frames: PageFrame[],

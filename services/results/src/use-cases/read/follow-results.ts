@@ -11,7 +11,7 @@ import { narrowToTrack, readShown } from './read-shown.ts';
 import type { Narrowed } from './read-shown.ts';
 import type { Following } from './watch-tasks.ts';
 
-/** What a reader that follows a task is sent. `id` is the cursor behind it. */
+/** An event for a reader that follows a task. `id` is the cursor after it. */
 export type ResultEvent =
   | { kind: 'frame'; id: string; frame: Buffer }
   | { kind: 'heartbeat'; id: string }
@@ -20,11 +20,11 @@ export type ResultEvent =
 export interface FollowRequest {
   subject: string;
   taskId: string;
-  /** The task as the reader was admitted to it. */
+  /** The task when the reader was admitted. */
   task: ReadableTask;
   from: Progress;
   selection: Selection;
-  /** Aborted when the reader has left, or has to. */
+  /** Aborted when the reader has left, or the stream has to end. */
   signal: AbortSignal;
 }
 
@@ -32,8 +32,8 @@ const PAGE = 100;
 const HEARTBEAT_MS = 10_000;
 
 /**
- * The frames of a task from a cursor on, those still to come included, until the task has ended and all are sent. Ends
- * without an end when the task is deleted or the signal is aborted.
+ * The frames of a task from a cursor on, including future ones, until the task has ended and all are sent. Finishes
+ * without an end event when the task is deleted or the signal is aborted.
  */
 export async function* followResults(
   deps: Pick<Deps, 'cursors' | 'db' | 'searches' | 'signals' | 'store' | 'wakeFold' | 'watch'>,
@@ -50,19 +50,19 @@ export async function* followResults(
     let task = admitted;
     let progress = from;
     let narrowed: Narrowed = { selection, position: -1 };
-    // What was stored before: the work of a page is bounded there, and not how many pages follow each other.
+    // Frames that were already stored: each of their pages is bounded, the number of pages is not.
     let isBehind = true;
     while (!signal.aborted) {
       const asked = { task, from: progress, limit: PAGE, signal };
       const read = async () => {
-        // What a fold says holds for every page up to its position.
+        // A fold is valid for every page up to its position.
         if (narrowed.position < asked.task.position)
           narrowed = await narrowToTrack(deps, taskId, { selection, position: asked.task.position });
         return readShown(deps, taskId, { ...asked, selection: narrowed.selection });
       };
       const reading: Promise<ShownPage> =
         isSearch && isBehind ? deps.searches.run(read, { owner: subject, signal }) : read();
-      // A turn may be long in coming, and what stands between ends connections that are silent.
+      // A page may wait long for its slot, and proxies close silent connections.
       while (!(await atMost(untilHeartbeatMs(), reading))) {
         yield { kind: 'heartbeat', id: idOf(progress) };
         sentAt = performance.now();
@@ -89,7 +89,7 @@ export async function* followResults(
       task = now ?? task;
     }
   } catch (error) {
-    // A page that waits for its turn, or for the object store, fails with the reason of the signal.
+    // A page that waits for its slot, or for the object store, fails with the reason of the signal.
     if (!signal.aborted) throw error;
   } finally {
     signal.removeEventListener('abort', following.wake);
@@ -102,14 +102,14 @@ function stateOf(following: Following) {
   return task === undefined || task === 'gone' || !task.is_expired ? task : 'gone';
 }
 
-/** The final status of a task that no frame follows; undefined while one may. */
+/** The final status of a task without further frames; undefined while one may follow. */
 function statusOfEnded(task: ReadableTask): string | undefined {
   return task.is_complete || task.is_long_over ? task.status : undefined;
 }
 
 /**
- * Frames with the place behind each: late frames in the order of storing, then the others by number. A reader that goes
- * on from any of these places misses none and repeats none.
+ * Frames with the progress after each: late frames in the order of storing, then the others by number. A reader that
+ * continues from any of them misses none and repeats none.
  */
 function inOrderOfPlaces(frames: ShownFrame[], from: Progress, to: Progress): { frame: ShownFrame; place: Progress }[] {
   const late = frames.filter(({ seq }) => seq <= from.seq).toSorted((a, b) => a.position - b.position);

@@ -34,7 +34,7 @@ export interface SourcePage extends ShownSource {
   next_cursor: string;
 }
 
-/** What the source of a task does now and did, and why the task failed. */
+/** The present state of the source of a task, its history, and why the task failed. */
 export async function getSource(deps: SourceDeps, request: SourceRequest): Promise<SourcePage> {
   const { db, sourceCursors } = deps;
   const { subject, taskId, limit } = request;
@@ -58,7 +58,7 @@ export async function getSource(deps: SourceDeps, request: SourceRequest): Promi
   };
 }
 
-/** Of older tasks the source tells the coverage of so much time; the timeline has all. */
+/** Older tasks get the coverage of this period; the timeline has all of it. */
 const COVERAGE_MS = 86_400_000;
 
 async function readCoverage(
@@ -74,14 +74,14 @@ async function readCoverage(
   });
 }
 
-/** Read as a caller reads frames, so that it names no frame which a caller cannot have. */
+/** Read in the same way as a caller reads frames, so that it names no frame that a caller cannot read. */
 async function lastFrameTime(
   deps: Pick<Deps, 'db'>,
   taskId: string,
   { task, record: { maxSeq, position } }: Pick<FoundSource, 'task' | 'record'>,
 ): Promise<number | undefined> {
   if (maxSeq < 0) return undefined;
-  // The task was read before its record: up to its own position the last frame may not be there yet.
+  // The task was read before its record: at its own position the last frame may not be stored yet.
   const reading = { task: { ...task, position }, from: { seq: maxSeq - 1, position }, limit: 1 };
   const { frames } = await readPage(deps, taskId, reading);
   return frames.at(-1)?.frameTimeMs;

@@ -32,7 +32,7 @@ export interface TimelineQuery {
   signal: AbortSignal;
 }
 
-/** What was in front of a camera or in a video, and when there were frames at all. */
+/** The objects that a camera or video showed over time, and when there were frames. */
 export interface Timeline {
   bucketMs: number;
   /** In millionths. */
@@ -93,7 +93,7 @@ interface RangeOfView {
   range: TimelineRange;
 }
 
-/** Adds the minutes and tracks that are not stored yet to the buckets. */
+/** Adds the minutes and tracks of the view that are not stored yet to the buckets. */
 function countState(view: FoldView, buckets: Buckets): void {
   const own = copyOf(view.state.minutes);
   for (const [trackId, track] of view.tracks) countTrack(own, track, view.rows.get(trackId));
@@ -101,8 +101,8 @@ function countState(view: FoldView, buckets: Buckets): void {
 }
 
 /**
- * The runs of seconds with frames around a range, in order; what is counted of it goes to the buckets, unless they are
- * smaller than a minute. Whole hours are taken as they are stored.
+ * The runs of seconds with frames around a range, in order; their counts go to the buckets, unless these are smaller
+ * than a minute. Whole hours are used as they are stored.
  */
 async function countHours(
   db: Knex,

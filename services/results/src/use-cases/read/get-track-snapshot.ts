@@ -12,7 +12,7 @@ export type SnapshotDeps = Omit<TrackDeps, 'trackCursors'>;
 type Asked = { subject: string; taskId: string; trackId: string };
 
 /**
- * The image of a track as it is stored.
+ * The stored image of a track.
  * @throws AppError not found (`track_not_found`, `snapshot_not_yet`, `snapshots_off`, `snapshot_none`)
  */
 export async function findTrackSnapshot(
@@ -39,7 +39,7 @@ export async function readTrackSnapshot(
     if (asAppError(error)?.kind === 'not_found') throw noSnapshot('snapshot_none');
     throw error;
   });
-  // What another backend has stored there is shown as an image only when it is one.
+  // An object that another backend stored there is shown only if it is a JPEG image.
   if (!jpeg.subarray(0, JPEG.length).equals(JPEG)) throw noSnapshot('snapshot_none');
   return jpeg;
 }
@@ -54,5 +54,5 @@ const sentences = {
 
 const noSnapshot = (reason: keyof typeof sentences) => fail.notFound(sentences[reason], reason);
 
-/** What a request for the image of a track can be refused with. */
+/** Errors of a request for the image of a track. */
 export const trackSnapshotRefusals = () => (Object.keys(sentences) as (keyof typeof sentences)[]).map(noSnapshot);

@@ -22,7 +22,7 @@ import type { FoldView, ReadFoldDeps } from './read-fold.ts';
 
 export type TrackDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners' | 'trackCursors'>;
 
-/** A track as a caller sees it. */
+/** A track in the form for callers. */
 export interface ShownTrack extends TrackFacts {
   endedBy: TrackEnd | undefined;
   snapshot: TrackSnapshot;
@@ -35,7 +35,7 @@ export interface TrackList {
   asOfMs: number | null;
 }
 
-/** The place of a reader that has seen no track yet: tracks of uploads may have negative times. */
+/** Start of every list of tracks: tracks of uploads may have negative times. */
 const BEFORE_ALL: TrackKey = { value: Number.MIN_SAFE_INTEGER, trackId: '' };
 
 /** One page of the tracks of a task. */
@@ -56,7 +56,7 @@ export async function listTracks(
     return stored.own;
   };
   const show = async (view: FoldView, db: Knex): Promise<TrackList> => {
-    // Changes come in the order of storing, which is known when every frame was read.
+    // Changes come in the order of storing, which is known once every frame was read.
     const isReadable = view.isWhole || query.order !== 'changed';
     const found = isReadable ? pageOf(stored.page, { task, view, query, limit }) : [];
     const page = found.slice(0, asked.limit);
@@ -86,7 +86,7 @@ export const thresholdOf = (task: ReadableTask): number => Math.ceil(task.defaul
 
 export const stateOf = ({ endedBy }: ShownTrack): 'active' | 'ended' => (endedBy === undefined ? 'active' : 'ended');
 
-/** What decides the state of the tracks of a view. */
+/** Facts that decide the state of the tracks of a view. */
 export const nowOf = (view: FoldView, isComplete: boolean): TaskNow => ({
   newestMs: view.newestMs ?? -Infinity,
   attempts: view.attempts,
@@ -101,11 +101,11 @@ interface PageParts {
   limit: number;
 }
 
-/** Stored tracks, and among them those that frames beyond their row belong to. */
+/** Stored tracks, merged with their frames that are not in their rows yet. */
 function pageOf(stored: TrackFacts[], { task, view, query, limit }: PageParts): TrackFacts[] {
   const now = nowOf(view, task.is_complete || task.is_long_over);
   const own = [...view.tracks.values()]
-    // The end of the task is a change of the tracks that it ended.
+    // The end of the task changes the tracks that it ended.
     .map((track) => (now.isComplete && !endedBefore(track, now) ? { ...track, changed: view.position + 1 } : track))
     .filter((track) => isWanted(track, query));
   return [...stored, ...own].sort((a, b) => compareKeys(query, keyOf(query, a), keyOf(query, b))).slice(0, limit);
@@ -131,7 +131,7 @@ const keyOf = ({ order }: TrackQuery, { changed, first, trackId }: TrackFacts): 
   trackId,
 });
 
-/** Ids hold ASCII characters only, so the database has the same order. */
+/** Ids hold ASCII characters only, so the database sorts them in the same order. */
 function compareKeys({ order }: TrackQuery, a: TrackKey, b: TrackKey): number {
   const ascending = a.value - b.value || (a.trackId < b.trackId ? -1 : a.trackId > b.trackId ? 1 : 0);
   return order === 'newest' ? -ascending : ascending;
@@ -144,7 +144,7 @@ interface ShowOptions {
   view: FoldView;
   now: TaskNow;
   tracks: TrackFacts[];
-  /** Of tracks whose images were read with them. */
+  /** For tracks whose images were read with them. */
   images?: ReadonlyMap<string, StoredSnapshot | undefined>;
 }
 
@@ -155,7 +155,7 @@ export const shownOf = ({ settings }: Pick<Deps, 'settings'>, task: ReadableTask
   snapshotDays: settings.snapshotDays,
 });
 
-/** Tracks with what ended them, and with the state of their images. */
+/** Tracks with the reason of their end, and the state of their images. */
 export async function showTracks(db: Knex, options: ShowOptions): Promise<ShownTrack[]> {
   const { taskId, view, now, tracks, images: known = NO_IMAGES } = options;
   const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap((track) => minutesBehind(track, now)));
@@ -178,7 +178,7 @@ export async function showTracks(db: Knex, options: ShowOptions): Promise<ShownT
   }));
 }
 
-/** Images of a track that has ended arrive a little later. */
+/** Time within which images of an ended track arrive. */
 const AWAITED_MS = 10_000;
 
 function imageOf(

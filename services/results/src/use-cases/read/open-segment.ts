@@ -26,12 +26,12 @@ async function bytesOf(deps: OpenDeps, segment: FoundSegment, signal: AbortSigna
   const { objectKey, body, bytes, checksum } = segment;
   if (objectKey !== null) return bytesOfObject(deps, { objectKey, bytes, checksum }, signal);
   if (body === null) throw new SegmentDamagedError('it has neither a body nor an object');
-  // Opening compares the bytes with the checksum in their header.
+  // Opening verifies the checksum in the header of the bytes.
   assertNamed(body, { bytes, checksum });
   return body;
 }
 
-/** The object, or where it is damaged or gone the copy that is kept until it has been read back. */
+/** The object; if it is damaged or missing, the copy that is retained until the object was read back. */
 async function bytesOfObject(
   { db, store }: OpenDeps,
   object: SegmentObject,

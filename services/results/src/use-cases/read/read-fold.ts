@@ -19,33 +19,33 @@ import { foldPages } from './fold-pages.ts';
 
 export type ReadFoldDeps = Pick<Deps, 'db' | 'signals' | 'store' | 'wakeFold'>;
 
-/** Pages of frames that a request folds itself; what lies behind them is left to the background. */
+/** Pages of frames that a request folds itself; the background folds the rest. */
 const PAGES = 4;
-/** A fold that stores its progress during the request makes it begin again. */
+/** Maximum number of attempts: a fold that stores its progress during the request restarts the read. */
 const TRIES = 20;
-/** Those of them that take no transaction, which would be a third of the statements of a short answer. */
+/** Attempts without a transaction, which would add a third to the statements of a short response. */
 const QUICK_TRIES = 5;
 
-/** What is known of the tracks and minutes of a task, with the frames that are not folded yet. */
+/** Tracks and minutes of a task, including the frames that are not folded yet. */
 export interface FoldView {
   day: string;
   /** Every stored frame is in it. */
   isWhole: boolean;
-  /** Every frame up to this number and at this position or before is in it, and no other. */
+  /** Exactly the frames up to this number and at or before this position are in it. */
   progress: Progress;
-  /** Position of the newest frame that was stored when it was read. */
+  /** Position of the newest stored frame at the time of the read. */
   position: number;
   pace: Pace;
   newestMs: number | undefined;
   oldestMs: number | undefined;
   attempts: ReadonlyMap<number, number>;
   state: FoldState;
-  /** Tracks with facts beyond their row, whole; and of those that have a row, what it says. */
+  /** Complete facts of tracks with more facts than their row; `rows` has the rows of those with one. */
   tracks: Map<string, TrackFacts>;
   rows: Map<string, TrackFacts>;
   /**
-   * Takes the revision that the last statement of a reader which reads rows has found with them; without it one more
-   * statement asks for it.
+   * Accepts the revision that the last row query of a reader returned; without it one more statement reads the
+   * revision.
    */
   noteRevision: (revision: number) => void;
 }
@@ -54,15 +54,15 @@ export interface FoldView {
 type ReadRows = (db: Knex, task: { day: string; taskId: string }, ids: string[]) => Promise<TrackFacts[]>;
 
 interface FoldReading {
-  /** How far the task is folded, when that was just read. */
+  /** Fold progress of the task, when it was just read. */
   found?: ReadableFold | undefined;
   readRows?: ReadRows;
 }
 
 /**
- * Reads rows, state and the frames behind it as of one moment: `read` gets the view and a database in which the rows
- * are those of the view, or what it reads is thrown away: a fold that changes rows gets a new revision in the same
- * transaction, so rows that are read between two looks at the same revision are those of it.
+ * Reads rows, state and the unfolded frames as of one instant. `read` gets the view and a database with the rows of
+ * that view; otherwise its result is discarded and the read is repeated. A fold that changes rows increments the
+ * revision in the same transaction, so rows that are read between two queries with the same revision belong to it.
  */
 export async function readFold<T>(
   deps: ReadFoldDeps,
@@ -75,7 +75,7 @@ export async function readFold<T>(
     const { revision, ...behind } = await readBehind(deps, taskId, known ?? (await findFold(deps.db, taskId)));
     const isCurrent = async (db: Knex) => (await revisionOfFold(db, taskId)) === revision;
     const attempt = async (db: Knex) => {
-      // Rows of a transaction do not change from its first statement on, however slowly they are read.
+      // The snapshot of a transaction does not change after its first statement, however long reading takes.
       if (db.isTransaction && !(await isCurrent(db))) return undefined;
       let noted: number | undefined;
       const noteRevision = (one: number) => void (noted = one);
@@ -96,7 +96,7 @@ export async function readFold<T>(
 type Behind = Omit<Known, 'noteRevision'>;
 type Known = Pick<FoldView, 'noteRevision' | 'state' | 'pace' | 'progress' | 'position' | 'isWhole'>;
 
-/** The stored state with the frames that are not folded yet, and the revision that it is of. */
+/** The stored state with the frames that are not folded yet, and its revision. */
 async function readBehind(
   deps: ReadFoldDeps,
   taskId: string,

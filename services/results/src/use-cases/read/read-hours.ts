@@ -9,7 +9,7 @@ import type { Minute } from '../../domain/fold/minutes.ts';
 import type { BinRange, LabelSummary } from '../../domain/fold/summary.ts';
 import type { FoldView } from './read-fold.ts';
 
-/** A stored hour; its minutes when they were asked for. */
+/** A stored hour; with its minutes if requested. */
 interface OpenedHour extends HourSeconds {
   hourMs: number;
   labels: Map<string, LabelSummary>;
@@ -21,15 +21,15 @@ interface HoursWanted {
   view: Pick<FoldView, 'day' | 'pace'>;
   span: Span;
   withMinutes: boolean;
-  /** Objects count in these. */
+  /** Bins in which objects count. */
   bins: BinRange;
   signal?: AbortSignal;
 }
 
-/** Hours that are opened without a break. */
+/** Number of hours that are decoded without yielding the processor. */
 const HOURS_AT_ONCE = 100;
 
-/** Stored hours of a time in order, and the one before: its last frames cover seconds behind it. */
+/** Stored hours of a period in order, and the hour before: its last frames cover seconds after it. */
 export async function readHours(
   db: Knex,
   { taskId, view, span, withMinutes, bins, signal }: HoursWanted,
@@ -41,7 +41,7 @@ export async function readHours(
   const opened: OpenedHour[] = [];
   const incomplete = new Map<number, OpenedHour>();
   for (const [index, row] of rows.entries()) {
-    // Three months are 2,160 hours; other requests go on meanwhile.
+    // Three months are 2,160 hours; other requests run in between.
     if (index % HOURS_AT_ONCE === HOURS_AT_ONCE - 1) {
       await setImmediate();
       signal?.throwIfAborted();
@@ -57,7 +57,7 @@ export async function readHours(
   return opened;
 }
 
-/** Hours of earlier releases do not say their seconds as a whole. */
+/** Hours of earlier releases have no seconds for the entire hour. */
 function open(
   row: Pick<PackedHour, 'hourMs' | 'totals'> | PackedHour,
   bins: BinRange,

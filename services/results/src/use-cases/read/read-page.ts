@@ -8,18 +8,18 @@ import type { Progress } from '../../domain/cursor.ts';
 import type { FrameState, ReadableTask } from '../../domain/task-view.ts';
 import type { Deps } from '../deps.ts';
 
-/** A frame of a page, before its objects are looked at. */
+/** A frame of a page, before its objects are decoded. */
 export interface PageFrame {
   seq: number;
   position: number;
   frameTimeMs: number;
   width: number;
   height: number;
-  /** Its objects as a row has them, or where they stand in a segment. */
+  /** Its objects in a row, or their location in a segment. */
   objects: string | { segment: FoundSegment; index: number };
 }
 
-/** What a reader asks for next. */
+/** The next read of a reader. */
 export interface Reading<Task = ReadableTask> {
   task: Task;
   from: Progress;
@@ -33,8 +33,8 @@ export interface Page {
 }
 
 /**
- * The state of the task was read first; only frames at its `position` or before are looked at, so that the new progress
- * says exactly what was seen. A mark that was there then had all its frames before it.
+ * The state of the task was read first. Only frames at its `position` or before are returned, so the new progress is
+ * exact. An end-of-stream marker in that state had all its frames stored before.
  */
 export async function readPage(
   deps: Pick<Deps, 'db'>,
@@ -52,15 +52,15 @@ export async function readPage(
   return { frames: [...bySeq(late.frames), ...frames], progress, hasMore: next.length > room };
 }
 
-/** Where the frames of a task are that were stored when it was read; undefined when there are none. */
+/** Range of the stored frames of a task when it was read; undefined without frames. */
 export function rangeOf(taskId: string, task: FrameState): SegmentRange | undefined {
   const day = dayOfTask(taskId);
   return day === undefined || task.position === 0 ? undefined : { day, taskId, upToPosition: task.position };
 }
 
 /**
- * Frames up to the number of the reader that were stored after its place, in the order of storing. Without more of them
- * the reader has all that are stored up to its number.
+ * Frames up to the number of the reader that were stored after its position, in the order of storing. Without more of
+ * them the reader has every stored frame up to its number.
  */
 export async function readLate(
   { db }: Pick<Deps, 'db'>,
@@ -76,8 +76,8 @@ export async function readLate(
 }
 
 /**
- * The frames with the next larger numbers, in both stored forms. Rows are read first: a frame that is moved
- * meanwhile, always from a row to a segment, is seen twice then and never missed.
+ * The frames with the next larger numbers, in both stored forms. Rows are read first: a frame that is moved in between,
+ * always from a row to a segment, is read twice and never missed.
  */
 async function findNext(
   db: Knex,
@@ -88,7 +88,7 @@ async function findNext(
   return onceEach([...rows, ...(await findInSegments(db, range, { seq, limit }))]).slice(0, limit);
 }
 
-/** Segments asked for at first: large ones hold a page, and so do hot ones of a task whose frames come in batches. */
+/** Segments of the first query: large ones fill a page, and so do hot ones of a task whose frames come in batches. */
 const firstLook = (limit: number) => LOOK_BEYOND + Math.ceil(limit / 50);
 const LOOK_BEYOND = 2;
 const MOST_AT_ONCE = 512;
@@ -105,7 +105,7 @@ async function findInSegments(
     const segments = await segmentsAfter(db, range, { seq: seen, limit: look });
     const last = segments.at(-1);
     const hasMore = segments.length === look;
-    // A segment that was not given begins with the last one or behind it, so only what is below is known to be whole.
+    // Segments beyond this query begin at the last one or later, so only lower numbers are known to be complete.
     const wholeUpTo = hasMore && last ? last.firstSeq - 1 : Infinity;
     const next = firstFrames(segments, range, { seq: seen, limit: limit - frames.length });
     const found = next.filter((one) => one.seq <= wholeUpTo);
@@ -118,7 +118,7 @@ async function findInSegments(
   }
 }
 
-/** The frames of these segments behind `seq`. Segments are not opened beyond the one with which there are enough. */
+/** The frames of these segments after `seq`. Segments after the one that completes the page are not opened. */
 function firstFrames(
   segments: FoundSegment[],
   { upToPosition }: SegmentRange,
@@ -140,7 +140,7 @@ interface LateSearch {
   isListed: boolean;
 }
 
-/** Frames up to the number of the reader that were stored after its place, in the order of storing. */
+/** Frames up to the number of the reader that were stored after its position, in the order of storing. */
 async function findLate(db: Knex, range: SegmentRange, { from, limit, isListed }: LateSearch): Promise<PageFrame[]> {
   if (!isListed) return (await lateFrames(db, { ...range, limit }, from)).map(ofRow);
   const seqs = (await listedLateFrames(db, { ...range, limit }, from)).map(({ seq }) => seq);

@@ -10,7 +10,7 @@ import { mayShow, showFrames } from './show-frames.ts';
 import type { OpenDeps } from './open-segment.ts';
 import type { Shown } from './show-frames.ts';
 
-/** Frames with the objects that are shown of them. */
+/** Frames with their shown objects. */
 export interface ShownPage {
   frames: ShownFrame[];
   progress: Progress;
@@ -19,7 +19,7 @@ export interface ShownPage {
 
 interface Search extends Shown, Pick<Selection, 'times' | 'skipEmpty'> {}
 
-/** A page of a search opens so many cold segments and takes so long at most, and then returns what it has found. */
+/** Limits of cold segments and of time for a page of a search; at either it returns the frames found so far. */
 const MOST_COLD_SEGMENTS = 64;
 const MOST_MS = 300;
 /** Segments and rows that one step reads. */
@@ -30,7 +30,7 @@ const OPEN_AHEAD = 8;
 
 /**
  * Reads the next frames that a reader selects by time or by having objects. The work of a page is bounded, so a page
- * may be short or empty while `hasMore`; its progress is behind the last frame that was looked at, selected or not.
+ * may be short or empty while `hasMore`; its progress is after the last inspected frame, selected or not.
  */
 export async function readSelected(
   deps: OpenDeps,
@@ -44,7 +44,7 @@ export async function readSelected(
   await page.addLate(late.frames);
   if (late.hasMore || page.isFull) return page.ended(true);
   const { times, skipEmpty } = reading.search;
-  // How many frames have to be looked at for a page is known only where each of them stays on it.
+  // The number of frames to inspect for a page is known only if each of them stays on it.
   const wanted = skipEmpty ? Infinity : reading.limit;
   for (;;) {
     const step = await nextStep(deps, range, { seq: page.seq, times, wanted });
@@ -88,17 +88,17 @@ class SelectedPage {
     return { frames: this.#frames, progress: this.#progress, hasMore };
   }
 
-  /** Frames up to the number of the reader; they are no more than the page holds. */
+  /** Adds frames up to the number of the reader; the page has room for all of them. */
   async addLate(late: PageFrame[]): Promise<void> {
     this.#frames.push(...(await this.#select(late)));
   }
 
-  /** Adds what is selected of a step; false when the page ends before the end of the step. */
+  /** Adds the selected frames of a step; returns false when the page ends before the end of the step. */
   async add({ frames, upTo }: Step): Promise<boolean> {
     const inTime = frames.filter(({ frameTimeMs }) => isIn(frameTimeMs, this.#search.times));
     let wanted = this.#limit - this.#frames.length;
     for (let at = 0; at < inTime.length;) {
-      // A page looks at something however long it took to find it: every page gets its reader further.
+      // A page inspects at least one part, however long it took to find it: every page advances its reader.
       if (at > 0 && this.#isSpent) return false;
       const part = this.#partOf(inTime, at, wanted);
       for (const frame of await this.#select(part)) {
@@ -119,7 +119,7 @@ class SelectedPage {
     return this.#opened.size >= MOST_COLD_SEGMENTS || performance.now() > this.#endsAt;
   }
 
-  /** The next frames, of which no more than some cold segments have to be opened. */
+  /** The next frames, limited to those of some cold segments. */
   #partOf(frames: PageFrame[], from: number, count: number): PageFrame[] {
     const cold = new Set<FoundSegment>();
     const mostCold = Math.min(OPEN_AHEAD, MOST_COLD_SEGMENTS - this.#opened.size);
@@ -159,8 +159,8 @@ export interface Step {
 }
 
 /**
- * The next frames in any form; of segments only those in time, from the next one on that the index says has some. Rows
- * are read before segments, as `readPage` does.
+ * The next frames in any form. Of segments only those in the requested times, from the next one on that has some by the
+ * index. Rows are read before segments, as `readPage` does.
  */
 export async function nextStep(
   { db }: OpenDeps,
@@ -183,7 +183,7 @@ export async function nextStep(
   const found: PageFrame[] = [];
   let lastSeq = seq;
   for (const segment of segments) {
-    // The heads of further segments are not opened for a page that is full.
+    // The heads of further segments are not decoded for a page that is full.
     if (found.length >= wanted && segment.firstSeq > lastSeq) {
       upTo = Math.min(upTo, segment.firstSeq - 1);
       break;

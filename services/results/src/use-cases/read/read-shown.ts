@@ -32,7 +32,7 @@ export async function readShown(
   return { ...page, frames: await showFrames(deps, page.frames, shown) };
 }
 
-/** A selection that finds the same frames up to a position of the task, and may search fewer. */
+/** A selection with the same frames up to a position of the task, and possibly fewer to search. */
 export interface Narrowed {
   selection: Selection;
   position: number;
@@ -41,8 +41,8 @@ export interface Narrowed {
 const NEVER: TimeRange = { fromMs: Number.MAX_SAFE_INTEGER, toMs: Number.MIN_SAFE_INTEGER };
 
 /**
- * Narrows the times of a search of a track to those in which the track is seen. While not every frame up to `position`
- * is folded, nothing is narrowed, and the position returned is -1.
+ * Narrows a search for a track to the times of that track. While not every frame up to `position` is folded, nothing is
+ * narrowed, and the returned position is -1.
  */
 export async function narrowToTrack(
   deps: ReadFoldDeps,

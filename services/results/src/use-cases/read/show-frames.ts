@@ -7,24 +7,26 @@ import { openSegment } from './open-segment.ts';
 import type { OpenDeps } from './open-segment.ts';
 import type { PageFrame } from './read-page.ts';
 
-/** The objects that are shown of a frame. */
+/** Selects the shown objects of a frame. */
 export interface Shown {
   minScore: number;
   objects: ObjectFilter;
   signal?: AbortSignal | undefined;
 }
 
-/** Segments of one page that are open at once: bounds its memory, and leaves places of the store to other pages. */
+/**
+ * Concurrently opened segments of one page: bounds its memory, and leaves request slots of the store to other pages.
+ */
 const OPEN_AT_ONCE = 8;
 
-/** Whether the index says that a segment may hold objects that are shown. */
+/** Whether a segment may hold shown objects, by the index. */
 export const mayShow = ({ bestScore, labels }: FoundSegment, { minScore, objects }: Shown): boolean =>
   bestScore !== null && bestScore >= minScore && mayHold(objects, labels);
 
 /**
- * The frames of a page with the objects that are shown of them. Segments without such an object are not opened; those
- * that are in the object store are fetched at the same time, some at once.
- * @throws AppError OP-SYS-UNAVAILABLE when objects are needed that the store does not give.
+ * The frames of a page with their shown objects. Segments without such an object are not opened; those in the object
+ * store are fetched concurrently, up to a limit.
+ * @throws AppError OP-SYS-UNAVAILABLE when the store does not return needed objects.
  */
 export async function showFrames(deps: OpenDeps, frames: PageFrame[], wanted: Shown): Promise<ShownFrame[]> {
   const { minScore, objects: filter, signal } = wanted;
@@ -49,7 +51,7 @@ export async function showFrames(deps: OpenDeps, frames: PageFrame[], wanted: Sh
   return shown;
 }
 
-/** What is shown of a frame when its segment is not opened. */
+/** Shown objects of a frame whose segment is not opened. */
 function withoutSegment({ objects }: PageFrame, { minScore, objects: filter }: Shown): { json: string; total: number } {
   if (typeof objects === 'string') return selectObjects(objects, minScore, filter);
   return { json: '[]', total: objects.segment.heads[objects.index]?.objects ?? 0 };

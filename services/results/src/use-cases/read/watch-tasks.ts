@@ -8,16 +8,16 @@ import type { WatchedTask } from '../../domain/task-view.ts';
 
 /** A reader that waits for frames of one task. */
 export interface Following {
-  /** Resolves when the task has changed since it was read last, after `ms` at the latest. For one waiter at a time. */
+  /** Resolves when the task has changed since it was last read, after `ms` at the latest. For one waiter at a time. */
   wait: (ms: number) => Promise<void>;
-  /** Ends a wait under way. */
+  /** Ends a pending wait. */
   wake: () => void;
-  /** The task as it was read last: undefined before the first read, `gone` once no such task is known. */
+  /** The task when it was last read: undefined before the first read, `gone` for an unknown task. */
   task: () => WatchedTask | 'gone' | undefined;
   end: () => void;
 }
 
-/** Tells readers of this process when frames of their tasks were stored, or a task has ended. */
+/** Wakes readers of this process when frames of their tasks were stored, or a task has ended. */
 export interface TaskWatch {
   follow: (taskId: string) => Following;
   start: () => void;
@@ -38,8 +38,8 @@ interface Watched {
 }
 
 /**
- * One statement reads the tasks of all readers; there is none while there are no readers. PostgreSQL notifies no
- * process instead: a notification inside the transaction that stores frames would serialise all of them.
+ * One statement reads the tasks of all readers; none is sent without readers. PostgreSQL notifications are not used: a
+ * notification inside the transaction that stores frames would serialise all such transactions.
  */
 export function createTaskWatch({ db, logger, endPatienceMs }: TaskWatchOptions): TaskWatch {
   const watched = new Map<string, Watched>();
@@ -57,7 +57,7 @@ export function createTaskWatch({ db, logger, endPatienceMs }: TaskWatchOptions)
       const entry = watched.get(taskId) ?? { wakeUps: new Set(), task: undefined };
       watched.set(taskId, entry);
       entry.wakeUps.add(wakeUp);
-      // The reader may have read the task before what is known here, and nothing wakes it for that again.
+      // The reader may have read the task before this state was read, and nothing else wakes it for this state.
       if (entry.task !== undefined) wakeUp.wake();
       return {
         wait: wakeUp.wait,

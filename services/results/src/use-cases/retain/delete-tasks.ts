@@ -11,13 +11,13 @@ import { removeImages } from './remove-images.ts';
 type DeleteDeps = Pick<Deps, 'db' | 'logger' | 'loops' | 'store'>;
 
 const BATCH = 2_000;
-/** Each holds the body of a segment. */
+/** Copies removed by one statement; each holds the body of a segment. */
 const COPIES = 100;
 
 /**
- * Removes everything of tasks that their owners have deleted. Each becomes unreadable in one transaction, and from then
- * on everything that arrives of it is refused, however often it is published; then its rows are removed in steps. Can
- * end at any point and be repeated. Returns the tasks of which nothing is left.
+ * Removes all data of tasks that their owners have deleted. Each task becomes unreadable in one transaction; from then
+ * on everything that arrives for it is discarded, however often it is published. Then its rows are removed in steps.
+ * Can end at any point and be repeated. Returns the tasks without remaining data.
  */
 export async function deleteTasks(deps: DeleteDeps, taskIds: string[]): Promise<string[]> {
   const tasks = taskIds.flatMap((taskId) => {
@@ -40,14 +40,14 @@ export async function deleteTasks(deps: DeleteDeps, taskIds: string[]): Promise<
     const task = hidden.get(taskId);
     if (task) await removeAll(deps, task, standing);
   });
-  // Another run may be at the same rows: whether anything is left is looked up, not concluded.
+  // Another run may process the same rows: remaining data is queried, not inferred.
   const remaining = new Set((await findUndeleted(deps.db, tasks)).map(({ taskId }) => taskId));
   return taskIds.filter((taskId) => !remaining.has(taskId));
 }
 
 async function removeAll(deps: DeleteDeps, task: TaskOfDay, standing: () => Promise<Standing>): Promise<void> {
   const { db } = deps;
-  // Before the segments: a lost object is written again from its copy.
+  // Before the segments: a lost object would be written again from its copy.
   while ((await removeUndated(db, { ...task, table: 'segment_copies' }, COPIES)) === COPIES);
   while ((await removeSegments(db, task, BATCH)) === BATCH);
   crashPoint('results.task_segments_removed');

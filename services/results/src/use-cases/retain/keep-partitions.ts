@@ -5,17 +5,17 @@ import { addDays } from '../../domain/task-day.ts';
 
 export interface PartitionKeeper {
   /**
-   * Makes sure that frames of these days can be stored.
-   * @returns the days whose results have expired; their partitions are gone or about to go.
-   * @throws Error for a day that is still far off: such an id was not made by this system.
+   * Ensures that frames of these days can be stored.
+   * @returns the days whose results have expired; their partitions are dropped, or will be soon.
+   * @throws Error for a day in the far future: this system did not generate such an id.
    */
   ensure: (days: string[]) => Promise<Set<string>>;
-  /** Makes the partitions of today and the days ahead, so that no frame has to wait for one. */
+  /** Creates the partitions of today and the next days, so that no frame has to wait for one. */
   prepareAhead: () => Promise<void>;
 }
 
 const DAYS_AHEAD = 2;
-/** How long the day of the database is believed before it is asked for again. */
+/** Time for which the day of the database is cached. */
 const DAY_CACHE_MS = 30_000;
 
 /** Whether every task created on `day` has expired on the day `currently`. */

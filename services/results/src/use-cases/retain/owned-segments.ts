@@ -5,10 +5,10 @@ import { findUnknownObjects } from '../../db/segment-objects.ts';
 import { SEGMENT_PREFIX, placeOfKey } from '../../domain/segments/segment-key.ts';
 import type { Deps } from '../deps.ts';
 
-/** Names segments among the objects of the bucket. */
+/** Name of segments among the objects of the bucket. */
 export const SEGMENTS = 'segments';
 
-/** How the database stands to the segments in the bucket. */
+/** Relation of the database to the segments in the bucket. */
 export async function standingOfSegments({
   db,
   logger,
@@ -21,10 +21,10 @@ export async function standingOfSegments({
   return standingOf({ db, logger, store: store.bucket, name: SEGMENTS, prefix: SEGMENT_PREFIX, findUnused });
 }
 
-/** Asks once what the keys of new objects begin with. */
+/** Returns the key prefix of new objects, which is read once. */
 export const ownSegmentPrefix = ({ db }: Pick<Deps, 'db'>) =>
   createOwnPrefix({ db, name: SEGMENTS, prefix: SEGMENT_PREFIX });
 
-/** Notes what an operator decides about this database and the bucket. */
+/** Records an operator's decision about this database and the bucket. */
 export const decideAboutSegments = ({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> =>
   decide(db, SEGMENTS, decision);

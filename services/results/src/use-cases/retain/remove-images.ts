@@ -13,11 +13,11 @@ const OBJECTS = 500;
 const ROWS = 2_000;
 
 /**
- * Removes the images of a deleted task, objects first, then rows: cut short, it is repeated. They show people, so they
- * do not wait for the sweep and its grace. A restored database leaves the objects to the sweep, because a newer copy
- * may have the task still.
+ * Removes the images of a deleted task, objects first, then rows: if interrupted, it is repeated. They show people, so
+ * they do not wait for the sweep and its grace period. A restored database leaves the objects to the sweep, because a
+ * newer copy may still have the task.
  *
- * @param standing how the database stands to the bucket; asked of the store, so once for many tasks
+ * @param standing relation of the database to the bucket; queried from the store, so once for many tasks
  */
 export async function removeImages(
   deps: RemoveDeps,
@@ -25,14 +25,14 @@ export async function removeImages(
   standing: () => Promise<Standing>,
 ): Promise<void> {
   const writer = await writerOf(deps.db, TRACK_SNAPSHOTS);
-  // Without a writer there has never been an image, of whatever task.
+  // Without a writer no task has ever had an image.
   if (writer !== undefined && (await standing()) !== 'restored') await removeObjects(deps, task, writer);
   while ((await removeSnapshots(deps.db, task, ROWS)) === ROWS);
 }
 
 async function removeObjects({ db, store }: RemoveDeps, task: TaskOfDay, writer: string): Promise<void> {
   const own = ownedPrefix(TRACK_SNAPSHOT_PREFIX, writer);
-  // Images that were replaced, and those whose event was lost, have no row.
+  // Images that were replaced, or whose event was lost, have no row.
   await removeListed(store, store.list(`${own}${task.day}/${task.taskId}/`));
   crashPoint('results.task_images_removed');
   for (;;) {

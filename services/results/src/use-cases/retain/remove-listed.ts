@@ -2,7 +2,7 @@ import type { SegmentStore } from '../../clients/segment-store.ts';
 
 const BATCH = 500;
 
-/** Removes objects as they are listed. Between two batches `goesOn` says whether to continue; returns its last word. */
+/** Removes listed objects. Between two batches `goesOn` decides whether to continue; returns its last result. */
 export async function removeListed(
   store: Pick<SegmentStore, 'remove'>,
   keys: AsyncIterable<string>,

@@ -15,8 +15,8 @@ export type RemovalDeps = Pick<Deps, 'db' | 'logger' | 'ownPrefix' | 'settings' 
 const PAGE = 500;
 
 /**
- * Removes expired days with their objects. The database tells the bucket that it lives even when no day has expired.
- * One that is restored removes nothing, because a newer copy may have what it would leave behind.
+ * Removes expired days with their objects. The database renews its mark in the bucket even when no day has expired. A
+ * restored database removes nothing, because a newer copy may still need the objects.
  */
 export async function removeSegments(deps: RemovalDeps, days: string[], goesOn: () => Promise<boolean>): Promise<void> {
   const standing = await standingOfSegments(deps);
@@ -28,9 +28,9 @@ export async function removeSegments(deps: RemovalDeps, days: string[], goesOn: 
 }
 
 /**
- * Removes what is in the object store first, then the index: cut short, it is repeated. Reads have hidden the day
- * already. The index is closed before, so what is on its way meanwhile stays in the list of objects without a segment,
- * and the sweep removes it.
+ * Removes the objects in the store first, then the index: if interrupted, it is repeated. Reads already hide the day.
+ * The index is closed first, so objects that are sent meanwhile stay in the list of objects without a segment, and the
+ * sweep removes them.
  */
 async function removeDay(
   deps: RemovalDeps,
@@ -52,9 +52,9 @@ async function removeDay(
 }
 
 /**
- * What the database has of this day: what the bucket lists below its prefix, images of tracks, whose rows have gone
- * before, and objects of earlier releases. Those
- * have no prefix that names a database, so only the single owner of the bucket removes what it has no row for.
+ * The objects of this day that belong to the database: those below its prefix in the bucket, images of tracks, whose
+ * rows are already removed, and objects of earlier releases. The latter have no prefix that names a database, so only
+ * the single owner of the bucket removes those for which it has no row.
  */
 async function* objectsOf(
   { db, store }: Pick<Deps, 'db' | 'store'>,

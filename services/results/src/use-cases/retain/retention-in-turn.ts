@@ -8,8 +8,8 @@ type RetentionDeps = Pick<Deps, 'db' | 'logger' | 'ownPrefix' | 'partitions' | '
 const TURN = 'results_retention';
 
 /**
- * Removes expired results on one replica at a time; every replica makes the partitions ahead. A replica that stops ends
- * between two steps, and the next turn continues.
+ * Removes expired results on one replica at a time; every replica creates the partitions ahead. A replica that stops
+ * ends between two steps, and the next turn continues.
  */
 export async function retentionInTurn(
   deps: RetentionDeps,
@@ -17,7 +17,7 @@ export async function retentionInTurn(
 ): Promise<void> {
   await deps.partitions.prepareAhead();
   await showStanding(deps);
-  // Half of the pause: replicas that look at slightly different times miss no turn.
+  // Half of the interval: replicas that check at slightly different times miss no turn.
   if (!(await claimTurn(deps.db, TURN, everyMs / 2))) return;
   await runRetention(deps, async () => {
     await keepTurn(deps.db, TURN);
@@ -25,7 +25,9 @@ export async function retentionInTurn(
   });
 }
 
-/** Every replica has the gauge; the one whose turn it is asks again, and fails when the store does not answer. */
+/**
+ * Every replica sets the gauge. The replica whose turn it is queries again, and fails when the store does not answer.
+ */
 async function showStanding(deps: RetentionDeps): Promise<void> {
   await standingOfSegments(deps).catch((error: unknown) => {
     deps.logger.debug({ err: error }, 'owner of the bucket unknown');

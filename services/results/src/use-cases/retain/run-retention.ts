@@ -26,12 +26,12 @@ interface Removed {
 }
 
 const BATCH = 5_000;
-/** An older version of a deleted rule can come for as long as dead letters are kept. */
+/** An older version of a deleted rule can arrive as long as dead letters are retained. */
 const DELETED_RULE_DAYS = 60;
 
 /**
- * Makes the partitions ahead and removes what has expired. Every step may be repeated and cut off at any point. Between
- * two steps in the object store `goesOn` says whether to continue. A restored database keeps what lies there.
+ * Creates the partitions ahead and removes expired data. Every step may be repeated and interrupted at any point.
+ * Between two steps in the object store `goesOn` decides whether to continue. A restored database retains its objects.
  */
 export async function runRetention(
   deps: RemovalDeps & Pick<Deps, 'partitions' | 'settings'>,

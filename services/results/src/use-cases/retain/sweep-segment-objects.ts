@@ -5,9 +5,9 @@ import { standingOfSegments } from './owned-segments.ts';
 const BATCH = 500;
 
 /**
- * Removes objects that were sent and became no part of a segment: their process died, or a newer attempt took frames
- * over. They stand in a list, so nothing is searched in the store. A restored database removes nothing: a newer copy
- * may have segments of these objects. Returns how many.
+ * Removes objects that were sent and became part of no segment: their process died, or a newer attempt took over
+ * frames. They are listed, so the store is not searched. A restored database removes nothing: a newer copy may have
+ * segments of these objects. Returns their number.
  */
 export async function sweepSegmentObjects(
   deps: Pick<Deps, 'db' | 'logger' | 'settings' | 'signals' | 'store'>,

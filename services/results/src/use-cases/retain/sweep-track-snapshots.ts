@@ -10,9 +10,9 @@ import type { Deps } from '../deps.ts';
 type SweepDeps = Pick<Deps, 'db' | 'logger' | 'settings' | 'store'>;
 
 /**
- * Removes images of tracks that no row names: their event was lost, or their worker died before it sent one. Inference
- * writes the objects; its events tell which prefix is that of this installation. Before the first event there is none
- * to remove. Returns how many were removed.
+ * Removes images of tracks without a row: their event was lost, or their worker died before it sent one. Inference
+ * writes the objects; its events have the prefix of this installation. Before the first event there is none to remove.
+ * Returns the number of removed images.
  */
 export async function sweepTrackSnapshots(
   deps: SweepDeps,
@@ -24,7 +24,7 @@ export async function sweepTrackSnapshots(
   return 0;
 }
 
-/** The same with all images, now. */
+/** The same for all images, now. */
 export async function sweepAllTrackSnapshots(deps: SweepDeps): Promise<number> {
   const sweep = await sweepOf(deps);
   return sweep ? sweepAll(sweep) : 0;
@@ -40,13 +40,13 @@ const common = ({ orphanAgeMs: ageMs, sweepGraceMs: graceMs, fullSweepMs: fullEv
   prefix: TRACK_SNAPSHOT_PREFIX,
   firstKeyAt: (instant: Date) => `${instant.toISOString().slice(0, 10)}/${firstIdAt(instant)}`,
   ageMs,
-  // Images come for as long as their task runs, so those of long tasks are seen when all of them are looked through.
+  // Images arrive as long as their task runs, so those of long tasks are found by a sweep of all images.
   uploadMs: 0,
   fullEveryMs,
   graceMs,
 });
 
-/** Notes what an operator decides about this database and the images in the bucket. */
+/** Records an operator's decision about this database and the images in the bucket. */
 export async function decideAboutTrackSnapshots({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> {
   if ((await writerOf(db, TRACK_SNAPSHOTS)) !== undefined) await decide(db, TRACK_SNAPSHOTS, decision);
 }

@@ -6,8 +6,8 @@ import { inTransaction } from '@vision/shared/db/transaction';
 const TRIES = 5;
 
 /**
- * A partition that is closed or dropped waits for readers at most a second, because everyone else waits behind it; then
- * it gives way and tries again.
+ * Closing or dropping a partition waits for readers at most a second, because all other statements queue behind it;
+ * then it is cancelled and retried.
  */
 export async function tryTo(db: Knex, change: (tx: Knex.Transaction) => Promise<void>): Promise<boolean> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {

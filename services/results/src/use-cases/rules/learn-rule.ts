@@ -3,8 +3,8 @@ import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { scheduleFoldsOf, lockRules, saveRule } from '../../db/alarm-rules.ts';
 
 /**
- * Stores an alarm rule and makes the running tasks of its subject due, whose fold opens and closes alarms by it. The
- * newest version wins, so order and repeats do not matter.
+ * Stores an alarm rule and makes the running tasks of its subject due; their fold then evaluates it. The newest version
+ * wins, so order and repeats do not matter.
  */
 export async function learnRule(tx: Knex.Transaction, rule: RuleSnapshot): Promise<void> {
   await lockRules(tx, rule.subject, 'rule');

@@ -8,7 +8,7 @@ export interface StoredFrames {
   /** Position of the task before and after them. */
   from: number;
   to: number;
-  /** Those that were not stored late. */
+  /** Frames that were not stored late. */
   frames: readonly FrameRow[];
 }
 

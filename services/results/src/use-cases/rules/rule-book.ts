@@ -10,7 +10,7 @@ import { createRuleCache } from './rule-cache.ts';
 
 /** The rules of tasks, prepared for evaluation. */
 export interface RuleBook {
-  /** Those of a task; asks for them when `ruleSet` is not that of the last time. */
+  /** Returns the rules of a task; reads them when `ruleSet` differs from the cached one. */
   of: (asked: AskedRules) => Promise<TaskRules>;
 }
 
@@ -21,13 +21,13 @@ interface AskedRules {
   ruleSet: number | null;
 }
 
-/** Rules that were found, and the number that stands for them. */
+/** The rules of a task, and the number that identifies them. */
 interface TaskRules {
   ruleSet: number;
   prepared: readonly PreparedRule[];
 }
 
-/** Remembers the rules of the tasks that this process folds: regions and schedules are prepared once. */
+/** Caches the rules of the tasks that this process folds: regions and schedules are prepared once. */
 export function createRuleBook(db: Knex): RuleBook {
   const known = createRuleCache<TaskRules & { pace: Pace }>(({ prepared }) => prepared.length);
   return {

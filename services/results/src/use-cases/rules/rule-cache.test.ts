@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createRuleCache } from './rule-cache.ts';
 
-/** Asks for each task in turn, and stores those that are not known. @returns how many were known in the last round */
+/** Gets each task in turn, and stores missing ones. @returns the number of hits in the last round */
 function knownInTurns(tasks: number, rules: number): number {
   let drawn = 0;
   const cache = createRuleCache<{ rules: number }>(
@@ -19,17 +19,17 @@ function knownInTurns(tasks: number, rules: number): number {
   return known;
 }
 
-test('ten thousand tasks of a few rules are all remembered', () => {
+test('ten thousand tasks of a few rules are all cached', () => {
   expect(knownInTurns(10_000, 4)).toBe(10_000);
 });
 
-test('of more tasks than there is room for, most of those that fit are found when their turn comes', () => {
+test('with more tasks than fit, most of the cached ones are found in their turn', () => {
   const known = knownInTurns(1_000, 200);
   expect(known).toBeGreaterThan(150);
   expect(known).toBeLessThan(250);
 });
 
-test('new tasks come in over time, also when there is no room', () => {
+test('new tasks enter a full cache over time', () => {
   const cache = createRuleCache<{ rules: number }>(({ rules }) => rules);
   for (let task = 0; task < 250; task += 1) cache.set(`old-${task}`, { rules: 199 });
   let tries = 0;

@@ -10,11 +10,13 @@ import type { Deps } from '../deps.ts';
 
 type CompactDeps = Pick<Deps, 'db' | 'loops' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
 
-/** Moved at once: one that waits for the object store holds up no other. Each holds some megabytes. */
+/**
+ * Tasks that are moved concurrently: one that waits for the object store blocks no other. Each takes some megabytes.
+ */
 const TASKS = 4;
-/** Longer than the segments of a round take; a process that dies leaves its tasks to others after it. */
+/** Longer than the segments of a round take; after it other processes claim the tasks of a dead one. */
 const LEASE_MS = 300_000;
-/** Segments of one task in a round: others are not to wait for one with months of frames. */
+/** Segments of one task in a round, so that a task with months of frames does not delay others. */
 const SEGMENTS = 20;
 
 /** Moves the hot frames of tasks that are due to the object store. Returns how many tasks it worked on. */
@@ -46,25 +48,26 @@ async function compactDue(deps: CompactDeps, taskId: string, signal: AbortSignal
     if (moved === 0) break;
   }
   await inTransaction(db, async (tx) => {
-    // Writers hold the same lock, so none adds hot frames between the look and the answer.
+    // Writers hold the same lock, so none adds hot frames between the query and the update.
     await lockIngests(tx, [taskId]);
     const isDone = !(await hasHotFrames(tx, day, taskId));
     await setCompaction(tx, taskId, isDone ? undefined : moved > 0 ? 0 : Math.max(settings.hotMs, MIN_PAUSE_MS));
   });
 }
 
-/** Between two looks at a task of which nothing could be moved. */
+/** Minimum interval between two checks of a task without movable frames. */
 const MIN_PAUSE_MS = 1_000;
 
 /**
- * Finds tasks whose frames are rows and makes them due, some of each day in a round. Returns 0: the next look has time.
+ * Finds tasks whose frames are rows and makes them due, some of each day in a round. Returns 0: the next query is not
+ * urgent.
  */
 export function createRowFinder({ db }: Pick<Deps, 'db'>): (signal: AbortSignal) => Promise<number> {
-  /** The last task that was looked at, of days that have more. */
+  /** The last task found of each day that has more. */
   let places = new Map<string, string>();
   return async (signal) => {
     const days = await partitionDays(db, 'frames');
-    // All days are asked for at once: nearly always none has rows.
+    // All days are queried at once: usually none has rows.
     let seen = days.map((day) => ({ day, taskId: places.get(day) ?? NO_TASK }));
     for (let found = 0; found < TASKS_A_DAY && seen.length > 0 && !signal.aborted; found += 1) {
       seen = await nextTasksWithRows(db, seen);

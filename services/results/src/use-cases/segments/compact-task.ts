@@ -21,30 +21,30 @@ import type { Deps } from '../deps.ts';
 export interface CompactedTask {
   day: string;
   taskId: string;
-  /** No frame follows, so what is left is moved however little it is. */
+  /** No frame follows, so the remaining frames are moved, however few. */
   hasEnded: boolean;
 }
 
-/** Frames of one task in the form that they have while they are hot. */
+/** Hot frames of one task in their stored form. */
 interface Hot {
   frames: SegmentFrame[];
-  /** They make a large segment, or have waited for long enough. */
+  /** They fill a large segment, or have waited for long enough. */
   isDue: boolean;
-  /** Removes them; false when one of them is not as it was read. */
+  /** Removes them; returns false when one of them has changed since it was read. */
   remove: (tx: Knex.Transaction) => Promise<boolean>;
 }
 
-/** A large segment has about as many frames; a few more are better than a rest. */
+/** Approximate number of frames of a large segment; a few more are better than a small remainder. */
 const FULL = 512;
-/** What is moved at once, before it is compressed: far more than usual frames take. */
+/** Maximum size of one move before compression: far more than usual frames take. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Frames that do not fill a segment wait for others this many times as long as frames stay hot at least. */
+/** Frames that do not fill a segment wait for others; a multiple of the minimum time that frames stay hot. */
 const PATIENCE = 6;
 
 /**
- * Moves the next hot frames of a task to the object store: the object first, then in one transaction the index and
- * the removal of the hot form. Can end at any point and be repeated; readers see the hot frames until the commit
- * and the segment after it. One that sees both counts each frame once. Returns how many frames were moved.
+ * Moves the next hot frames of a task to the object store: the object first, then in one transaction the index and the
+ * removal of the hot form. Can end at any point and be repeated; readers get the hot frames until the commit and the
+ * segment after it. A reader that gets both counts each frame once. Returns the number of moved frames.
  */
 export async function compactTask(
   deps: Pick<Deps, 'db' | 'ownPrefix' | 'settings' | 'signals' | 'store'>,
@@ -60,7 +60,7 @@ export async function compactTask(
   for (const segment of segments) stored.push(await putSegment(deps, task, segment));
   const isMoved = await moveToIndex(deps.db, task, { hot, stored });
   crashPoint('results.segments_indexed');
-  // A newer attempt took frames over meanwhile: the next round reads them again.
+  // A newer attempt took over frames in the meantime: the next round reads them again.
   if (!isMoved) return 0;
   const bytes = stored.reduce((sum, { body }) => sum + body.length, 0);
   deps.signals.framesCompacted({ segments: stored.length, frames: hot.frames.length, bytes });
@@ -89,7 +89,7 @@ async function putSegment(
   return { segment: { day, taskId, facts, heads, body: undefined, objectKey, ...bytes }, objectKey, body };
 }
 
-/** Returns whether the frames were still as they had been read; when they were not, nothing changes. */
+/** Returns whether the frames were unchanged since they were read; otherwise nothing changes. */
 async function moveToIndex(
   db: Knex,
   { day, taskId }: CompactedTask,
@@ -121,7 +121,7 @@ async function moveToIndex(
   }
 }
 
-/** Ends the transaction without effect. */
+/** Rolls back the transaction. */
 class Changed extends Error {}
 
 async function hotInSegments(
@@ -165,7 +165,7 @@ async function hotInRows({ db }: Pick<Deps, 'db'>, { day, taskId, hasEnded }: Co
   };
 }
 
-/** The hot form is about to be removed, so what takes its place is read back first. */
+/** The hot form is about to be removed, so its replacement is decoded and compared first. */
 function assertSame(frames: SegmentFrame[], segments: EncodedSegment[]): void {
   const again = segments.flatMap(({ heads, body }) => framesOf({ heads: decodeHeads(heads), body }));
   const differs = frames.some((frame, index) => {

@@ -10,9 +10,8 @@ const AT_ONCE = 8;
 const LEASE_MS = 60_000;
 
 /**
- * Reads objects back that segments were moved to, and drops the copies of those that are intact. An object that is
- * missing or damaged is written again from its copy, which stays until a later round has read it. Returns how many it
- * worked on.
+ * Reads back the objects of moved segments, and drops the copies of intact ones. A missing or damaged object is written
+ * again from its copy, which stays until a later round has read the object. Returns the number of processed objects.
  * @throws the first failure of the store; copies stay.
  */
 export async function verifySegments(deps: VerifyDeps): Promise<number> {
@@ -35,7 +34,7 @@ export async function verifySegments(deps: VerifyDeps): Promise<number> {
 async function verify({ db, signals, store }: VerifyDeps, copy: SegmentCopy): Promise<'intact' | 'repaired'> {
   if (await store.isIntact(copy)) return 'intact';
   await store.put(copy.objectKey, copy.body);
-  // Its day may have expired meanwhile, and its objects been removed.
+  // Its day may have expired in the meantime, and its objects may be removed.
   if (!(await hasCopy(db, copy.objectKey))) await store.remove([copy.objectKey]);
   signals.segmentRepaired(copy.taskId, copy);
   return 'repaired';

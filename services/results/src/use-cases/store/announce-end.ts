@@ -4,7 +4,7 @@ import { taskResultsCompleted } from '@vision/contracts/task-events';
 import { appendEvent } from '@vision/kafka/outbox';
 import type { Ingest } from '../../domain/plan-storing.ts';
 
-/** Tells that an end mark is in force, in the transaction that brings it into force. */
+/** Announces that an end-of-stream marker applies, in the transaction that applies it. */
 export async function announceEnd(tx: Knex.Transaction, ingest: Ingest, end: JobEndedData): Promise<void> {
   await appendEvent(tx, {
     ...taskResultsCompleted,

@@ -11,11 +11,11 @@ import { encodeSegment, splitIntoSegments } from '../../domain/segments/segment.
 export interface AppendedFrames {
   /** Tasks that got segments. */
   hot: string[];
-  /** Frames of each task that were written. */
+  /** Number of written frames of each task. */
   written: Map<string, number>;
 }
 
-/** Stores frames that are not there yet. */
+/** Stores frames that are not stored yet. */
 export async function appendFrames(tx: Knex.Transaction, frames: FrameRow[]): Promise<AppendedFrames> {
   const byTask = framesByTask(frames);
   const inserted = await insertSegments(tx, [...byTask.values()].flatMap(hotSegmentsOf));
@@ -45,8 +45,8 @@ function framesByTask(frames: FrameRow[]): Map<string, FrameRow[]> {
 }
 
 /**
- * Looks which of these frames are there already, as rows or in segments; their tasks are locked. The same frame of an
- * older attempt counts for the newer one from now on. Needs no object store: what frames are compared by stands in the
+ * Determines which of these frames are already stored, as rows or in segments; their tasks are locked. The same frame
+ * of an older attempt counts for the newer one from now on. Needs no object store: the compared fields are in the
  * database.
  * @returns the outcome of each frame, without repeats; those `inserted` are still to be stored
  */

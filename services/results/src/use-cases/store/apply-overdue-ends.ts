@@ -14,9 +14,9 @@ type ApplyDeps = Pick<Deps, 'db' | 'loops' | 'settings' | 'signals' | 'wakeRelay
 const PAGE = 20;
 
 /**
- * Brings end marks into force whose patience is over. What is stored is counted anew first, because the running count
- * may be too small after an upgrade; frames that are really missing raise an alarm. Each round looks at all of them,
- * so marks that cannot be applied keep no other waiting. Returns how many came into force.
+ * Applies end-of-stream markers whose wait has expired. Stored frames are counted first, because the running count may
+ * be too small after an upgrade; frames that are really missing raise an alert. Each round processes all of them, so
+ * markers that cannot be applied block no others. Returns the number of applied markers.
  */
 export async function applyOverdueEnds(deps: ApplyDeps): Promise<number> {
   let applied = 0;
@@ -39,11 +39,11 @@ async function* overdueTasks(db: Knex): AsyncGenerator<string> {
   } while (after);
 }
 
-/** Returns whether the end mark came into force. */
+/** Returns whether the end-of-stream marker was applied. */
 async function apply({ db, settings, signals }: ApplyDeps, taskId: string): Promise<boolean> {
   const seen = await findIngest(db, taskId);
   if (!seen?.pending_end) return false;
-  // Counted outside the lock, which the frames of other tasks would wait for as well.
+  // Counted outside the lock, which would also block the frames of other tasks.
   const counted = await inTransaction(db, (tx) => recount(tx, seen));
   const applied = await inTransaction(db, async (tx) => {
     const current = (await lockIngests(tx, [taskId])).get(taskId);
@@ -69,7 +69,7 @@ async function recount(tx: Knex.Transaction, { task_id: taskId, attempt }: Inges
   return { attempt, attempt_stored: stored, attempt_first: first, attempt_last: last };
 }
 
-/** Frames may have been stored since they were counted, and the running count may lack some: the larger is right. */
+/** Frames may have been stored since the count, and the running count may lack some: the larger number is right. */
 function withCount(current: Ingest, counted: AttemptCount): Ingest {
   return counted.attempt_stored > current.attempt_stored ? { ...current, ...counted } : current;
 }

@@ -5,8 +5,8 @@ import { saveTaskView } from '../../db/task-views.ts';
 import type { TaskView } from '../../domain/task-view.ts';
 
 /**
- * Keeps what readers and alarm rules need to know of a task. The newest version wins, so order and repeats do not
- * matter. A deleted task is not stored again. Returns whether the task is to be folded now.
+ * Stores the facts of a task that readers and alarm rules need. The newest version wins, so order and repeats do not
+ * matter. A deleted task is not stored again. Returns whether the task has to be folded now.
  */
 export async function learnTask(tx: Knex.Transaction, task: TaskView): Promise<boolean> {
   await lockRules(tx, task.subject, 'task');

@@ -15,21 +15,21 @@ import type { StoredFrames } from '../rules/live-rules.ts';
 type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 /**
- * Stores a run of frames and end marks in one transaction, each frame once in effect: by task and number, even if it is
- * repeated.
+ * Stores a run of frames and end-of-stream markers in one transaction, each frame once in effect: by task and number,
+ * even if it is repeated.
  *
- * The row of a task in `ingests` is locked first, so writers of one task take turns and `position` grows in commit
- * order; that is what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet; the
- * others (repeats, or frames that come late) take the slower way that looks first.
+ * The row of a task in `ingests` is locked first, so writers of one task are serialised and `position` grows in commit
+ * order, on which the cursors of readers rely. Frames above the largest stored number cannot be stored yet; the others
+ * (repeats, or late frames) take the slower path that compares them with the stored ones first.
  *
- * Messages of a task that its owner has deleted are left out and counted.
+ * Messages of a task that its owner has deleted are skipped and counted.
  *
- * An end mark comes into force, and is announced, in the transaction that stores the last frame that it speaks of. The
- * messages of a task share a partition and keep their order, so usually that is at once; else the mark waits.
+ * An end-of-stream marker is applied, and announced, in the transaction that stores the last frame that it counts. The
+ * messages of a task share a partition and keep their order, so usually that is at once; otherwise the marker waits.
  *
- * Frames that are read again after the database lost them could be read in time before, so they count no age.
+ * Frames that are read again after the database lost them were readable in time before, so their age is not measured.
  *
- * Returns what was stored of each task.
+ * Returns the stored frames of each task.
  */
 export async function storeFrames(
   deps: StoreDeps,
@@ -66,7 +66,7 @@ interface TaskMessages {
   messages: FrameMessage[];
 }
 
-/** Messages of tasks whose results have expired are left out and counted. */
+/** Messages of tasks whose results have expired are skipped and counted. */
 async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: FrameMessage[]) {
   const byTask = new Map<string, TaskMessages>();
   for (const message of messages) {
@@ -93,7 +93,7 @@ async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: F
 interface Stored extends AfterStoring {
   before: LockedIngest;
   plan: StoringPlan;
-  /** Frames that were not there before. */
+  /** Frames that were not stored before. */
   readable: FrameRow[];
 }
 

@@ -10,9 +10,9 @@ import { alarmEvent, alarmImageOf, withImage } from '../../domain/alarm-snapshot
 import { listDeleted, listUnused, lockSnapshot, noteWriter, saveSnapshot } from '../../db/track-snapshots.ts';
 
 /**
- * Stores the image of a track. The newest one holds; the object of any other is listed as unused, and the sweep removes
- * it: that of the one before, of one that comes late, and of a deleted task. A repeat changes nothing. Alarms of this
- * track that wait for an image are announced again. Returns whether any did.
+ * Stores the image of a track. The newest one counts; the object of any other (the previous one, a late one, one of a
+ * deleted task) is listed as unused, and the sweep removes it. A repeat changes nothing. Alarms of this track that wait
+ * for an image are announced again. Returns whether any did.
  * @throws Error for a key that does not name the task and its track: another object must not be shown, nor removed.
  */
 export async function storeSnapshot({ db }: { db: Knex.Transaction }, data: SnapshotTakenData): Promise<boolean> {
@@ -24,7 +24,7 @@ export async function storeSnapshot({ db }: { db: Knex.Transaction }, data: Snap
     throw new Error('the object of an image does not belong to its track');
   const writer = ownerOfKey(TRACK_SNAPSHOT_PREFIX, objectKey);
   if (writer !== undefined) await noteWriter(db, TRACK_SNAPSHOTS, writer);
-  // First, as a fold does that announces an alarm.
+  // First, as in a fold that announces an alarm.
   await lockAlarmImages(db, taskId);
   if (await isDeletedForNow(db, taskId)) {
     await listDeleted(db, { objectKey, day });
@@ -39,7 +39,7 @@ export async function storeSnapshot({ db }: { db: Knex.Transaction }, data: Snap
   await saveSnapshot(db, { day, taskId }, { trackId, attempt, n, seq, frameTimeMs, width, height, bytes, objectKey });
   if (known?.objectKey) await listUnused(db, { objectKey: known.objectKey, day });
   const snapshot = alarmImageOf({ taskId, hasImages: true }, trackId, frameTimeMs);
-  // Alarms that were announced while an image was stored do not wait for one.
+  // Alarms that are announced while the track has an image do not wait for one.
   const waiting = known?.objectKey ? [] : await takeAwaiting(db, { taskId, trackId });
   await appendEvents(
     db,

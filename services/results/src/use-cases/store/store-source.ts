@@ -5,14 +5,14 @@ import { isDeletedForNow } from '../../db/deleted-tasks.ts';
 import { listState, lockSource, mergeStates, saveSource } from '../../db/sources.ts';
 import { applySnapshot } from '../../domain/source.ts';
 
-/** States that are kept of a task, and how many go at a time when there are more. */
+/** Maximum number of states of a task, and the number that is removed when there are more. */
 const MOST_STATES = 1_000;
 const MERGED_AT_ONCE = 100;
 
 /**
- * Stores a snapshot of a source: the newest one replaces the one before, and a state that is new is listed. Repeats and
- * older snapshots change nothing, nor do those of a deleted task: until the end of the transaction it is not deleted.
- * Beyond 1,000 states those of the older half that held the shortest are left out.
+ * Stores a snapshot of a source: the newest one replaces the previous one, and a new state is listed. Repeats, older
+ * snapshots and those of a deleted task change nothing; no request deletes the task before the transaction ends. Beyond
+ * 1,000 states the shortest ones of the older half are removed.
  */
 export async function storeSource({ db }: { db: Knex.Transaction }, data: SourceChangedData): Promise<void> {
   const snapshot = { ...data, job_id: data.job_id.toLowerCase() };

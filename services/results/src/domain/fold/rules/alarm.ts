@@ -9,14 +9,14 @@ import type { Alarm, AlarmChange, Evidence, Rule, RuleState, SeenObject } from '
 export const mayRaise = ({ minIntervalMs }: Rule, { raisedMs }: RuleState, atMs: number): boolean =>
   raisedMs === undefined || atMs - raisedMs >= minIntervalMs;
 
-/** What an alarm opens with; `key` tells apart alarms of one frame. */
+/** Initial facts of an alarm; `key` distinguishes alarms of one frame. */
 export interface Opening {
   atMs: number;
   evidence: Evidence;
   key?: string;
 }
 
-/** Opens an alarm and keeps it in the state. */
+/** Opens an alarm and stores it in the state. */
 export function raise(rule: Rule, taskId: string, state: RuleState, { atMs, evidence, key = '' }: Opening): Alarm {
   const opened = evidence.frame ? `frame ${evidence.frame.seq}` : `time ${atMs}`;
   const alarm: Alarm = {
@@ -35,7 +35,7 @@ export function raise(rule: Rule, taskId: string, state: RuleState, { atMs, evid
   return copyOf(alarm);
 }
 
-/** The alarm keeps it: the rule may look elsewhere when somebody asks why. */
+/** Stored in the alarm: the rule may have another region or line when a user reads the alarm. */
 function placeOf(when: RuleWhen): Pick<Evidence, 'region' | 'line'> {
   if (when.kind === 'line_crossed') return { line: when.line };
   return 'region' in when && when.region ? { region: when.region } : {};
@@ -51,7 +51,7 @@ export function observe(alarm: Alarm, objects: readonly SeenObject[]): void {
   }
 }
 
-/** What most frames change. */
+/** Result for most frames. */
 export const unchanged: readonly AlarmChange[] = [];
 
 /** Closes the open alarm; empty when none is. */
@@ -66,7 +66,7 @@ export function close(state: RuleState, closedMs: number, closedBy: ClosedBy): r
 
 const copyOf = (alarm: Alarm): Alarm => ({ ...alarm, labels: [...alarm.labels], trackIds: [...alarm.trackIds] });
 
-/** A UUID of the form that RFC 9562 leaves to applications (version 8), made of a hash. */
+/** A UUID version 8 (RFC 9562: for applications), made of a hash. */
 function idOf(parts: string[]): string {
   const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const variant = ((parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);

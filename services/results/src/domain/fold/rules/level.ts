@@ -7,22 +7,22 @@ export interface Level {
   rule: Rule;
   taskId: string;
   forMs: number;
-  /** Time of the contrary after which an alarm closes. */
+  /** Time without the condition after which an alarm closes. */
   clearMs: number;
-  /** The contrary is overlooked for this time: detections flicker. */
+  /** Time without the condition that is ignored: detections flicker. */
   toleranceMs: number;
 }
 
-/** What one frame says. */
+/** Reading of one frame. */
 export interface Reading {
   frame: EvaluatedFrame;
   holds: boolean;
   matched: readonly SeenObject[];
-  /** Time since the frame before; 0 over a gap. */
+  /** Time since the previous frame; 0 over a gap. */
   elapsedMs: number;
 }
 
-/** Evaluates one frame: idle, pending, open, closed by the contrary, by frame times without gaps. */
+/** Evaluates one frame: idle, pending, open, closed when cleared, by frame times without gaps. */
 export function evaluateLevel(
   level: Level,
   state: RuleState,
@@ -56,7 +56,7 @@ export function evaluateLevel(
   return [...changes, raise(rule, taskId, state, { atMs: frame.timeMs, evidence })];
 }
 
-/** Forgets a condition that has not raised an alarm. */
+/** Discards a condition that has not raised an alarm. */
 export function endPending(state: RuleState): void {
   if (state.pending?.isHeldBack) suppress(state);
   state.pending = undefined;

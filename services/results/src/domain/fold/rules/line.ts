@@ -12,9 +12,9 @@ export interface Line {
   when: RuleWhenOf<'line_crossed'>;
   /** Its ends on the grid. */
   ends: readonly [GridPoint, GridPoint];
-  /** A track that was not seen for so long has ended. */
+  /** A track without an object for this time has ended. */
   trackEndsAfterMs: number;
-  /** Tracks that are followed at once; others are not. */
+  /** Maximum number of tracks that are followed at once; others are ignored. */
   mostPaths: number;
 }
 
@@ -26,11 +26,11 @@ export function endsOf({ line: [from = [0, 0], to = [0, 0]] }: RuleWhenOf<'line_
   ];
 }
 
-/** Frames that an anchor has to be seen on a side: one box that jumps is no crossing. */
+/** Number of frames on a side before the anchor counts there: one box that jumps is no crossing. */
 const HELD_FRAMES = 2;
 /** More tracks than any scene has. */
 const MOST_PATHS = 1_000;
-/** Over all lines of a task: a state may have 32 MiB, and a process holds those of many tasks. */
+/** For all lines of a task: a state may have 32 MiB, and a process holds those of many tasks. */
 const MOST_PATHS_OF_TASK = 10_000;
 
 /** Tracks that each of the lines of a task follows at once. */
@@ -61,7 +61,7 @@ export function evaluateLine(
   return changes;
 }
 
-/** Follows one track; the direction in which it has crossed the line with this frame. */
+/** Follows one track; returns the direction in which it crosses the line with this frame. */
 function crossingOf(
   { when, ends: [a, b], trackEndsAfterMs, mostPaths }: Line,
   { paths }: RuleState,
@@ -91,7 +91,7 @@ function crossingOf(
   return side === 'right' ? 'left_to_right' : 'right_to_left';
 }
 
-/** Whether a way from one side to the other passes between the ends of the line, not beside them. */
+/** Whether a path from one side to the other passes between the ends of the line, not beside them. */
 const passes = (a: GridPoint, b: GridPoint, { from, to }: { from: GridPoint; to: GridPoint }): boolean =>
   turn(from, to, a) >= 0 !== turn(from, to, b) >= 0;
 

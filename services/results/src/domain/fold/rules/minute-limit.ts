@@ -1,9 +1,9 @@
 /**
- * Alarms in a minute of a task, over all its rules. They count by the times of frames, so a late or repeated evaluation
- * raises the same alarms.
+ * Alarms in a minute of a task, of all its rules. They are counted by the times of frames, so a late or repeated
+ * evaluation raises the same alarms.
  */
 export const CROSSINGS_A_MINUTE = 60;
-/** The same of conditions that hold for a time: more than 200 rules with the default interval raise. */
+/** The same for conditions that hold for a time: more than 200 rules with the default interval can raise. */
 export const LEVELS_A_MINUTE = 300;
 
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ export interface MinuteCount {
   count: number;
 }
 
-/** Counts the alarms of a task, and says when there are too many. */
+/** Counts the alarms of a task, and reports when there are too many. */
 export class MinuteLimit {
   readonly #most: number;
   #newest: MinuteCount | undefined;
@@ -31,12 +31,12 @@ export class MinuteLimit {
     return this.#newest && { ...this.#newest };
   }
 
-  /** How often there were too many. */
+  /** Number of alarms above the limit. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** Whether an alarm may be raised, for which it counts. */
+  /** Whether an alarm may be raised; counts it if so. */
   take(atMs: number): boolean {
     const minute = Math.floor(atMs / MINUTE_MS);
     if (this.#newest?.minute !== minute) this.#newest = { minute, count: 0 };

@@ -31,7 +31,7 @@ test('a night is an hour shorter when clocks go forward, an hour longer when the
   expect(openHours(nights, '2026-10-24T12:00:00Z', 24)).toBe(13);
 });
 
-test('a window in the hour that is left out does not occur, one in the hour that repeats occurs twice', () => {
+test('a window in the hour that is skipped does not occur, one in the hour that repeats occurs twice', () => {
   const small = berlin([{ days: ['sun'], from: '02:15', to: '02:45' }]);
   expect(openHours(small, '2026-03-28T22:00:00Z', 24)).toBe(0);
   expect(openHours(small, '2026-10-24T22:00:00Z', 24)).toBe(1);
@@ -45,11 +45,11 @@ test('finds the next moment that is open, or closed', () => {
   expect(schedule.first('open', from, from + HOUR_MS)).toBeUndefined();
 });
 
-test('a long outage does not ask the calendar for each minute of it again and again', () => {
+test('a long outage does not query the calendar repeatedly for each of its minutes', () => {
   const schedule = berlin([{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }]);
   const asked = jest.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
   const from = at('2026-05-11T02:00:30Z');
-  // A silent stream is looked at every five seconds, from the beginning of its alarm on.
+  // The rules of a silent stream are evaluated every five seconds, from the beginning of its alarm on.
   for (let hours = 0; hours <= 24; hours += 1)
     expect(schedule.first('closed', from, from + hours * HOUR_MS)).toBeUndefined();
   expect(asked.mock.calls.length).toBeLessThanOrEqual(24 * 4 + 1);

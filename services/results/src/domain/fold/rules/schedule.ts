@@ -5,7 +5,7 @@ import type { Day, RuleSchedule } from '@vision/contracts/alarm-rules';
 /** The times at which a rule applies. */
 export interface Schedule {
   isOpen: (ms: number) => boolean;
-  /** The first moment in `fromMs` to `untilMs` (exclusive) that is open, or closed. */
+  /** The first time in `fromMs` to `untilMs` (exclusive) at which the schedule is open, or closed. */
   first: (state: 'open' | 'closed', fromMs: number, untilMs: number) => number | undefined;
 }
 
@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 /** Clocks are set at whole quarters of an hour of UTC. */
 const CLOCK_SET_MINUTES = 15;
-/** Quarters of an hour whose local time is remembered for each time zone: the longest outage, and more. */
+/** Cached quarters of an hour with their local time for each time zone: more than the longest outage has. */
 const MOST_QUARTERS = 128;
 
 interface Window {
@@ -28,7 +28,7 @@ interface Window {
 }
 
 /**
- * A schedule in local time. Each moment is asked for by the clock that hangs on the wall then, so a window of 18:00 to
+ * A schedule in local time. Each instant is evaluated by the local wall clock at that instant, so a window of 18:00 to
  * 06:00 keeps its hours when clocks change: that night is an hour shorter or longer.
  */
 export function scheduleOf(schedule: RuleSchedule): Schedule {
@@ -58,8 +58,8 @@ export function scheduleOf(schedule: RuleSchedule): Schedule {
 }
 
 /**
- * The next moment at which a schedule may begin or end: a window does, the day changes, or the clock is set. A silence
- * of a day is evaluated every five seconds, so its minutes are not looked at one by one.
+ * The next instant at which a schedule may begin or end: where a window does, the day changes, or the clock is set. A
+ * silence of a day is evaluated every five seconds, so its minutes are not checked one by one.
  */
 function nextEdge(ms: number, { minutes }: LocalTime, edges: readonly number[]): number {
   const minute = Math.floor(ms / MINUTE_MS);

@@ -10,14 +10,14 @@ export interface Silence {
   forMs: number;
 }
 
-/** A frame is evaluated so long after it was captured, while nothing waits. */
+/** Time from the capture of a frame until its evaluation, while nothing waits. */
 const EVALUATED_WITHIN_MS = 5_000;
 
 /**
- * Up to when a stream has been silent, by the clock of its newest frame, when no other frame came until `untilMs`. The
- * clock of the worker that gave the frame its time may be wrong: a silence is at least as long as the time since the
- * frame was evaluated, and longer by what passes before that at most.
- * @param evaluatedMs by the clock of the database; undefined when it is not known
+ * End of the silence of a stream, by the clock of its newest frame, when no other frame came until `untilMs`. The clock
+ * of the worker that set the time of the frame may be wrong: a silence is at least as long as the time since the
+ * evaluation of the frame, and longer by at most the time between capture and evaluation.
+ * @param evaluatedMs by the clock of the database; undefined when unknown
  */
 export function silentUntil(
   { timeMs, evaluatedMs }: { timeMs: number; evaluatedMs: number | undefined },
@@ -28,7 +28,7 @@ export function silentUntil(
   return Math.min(Math.max(untilMs, leastMs), leastMs + EVALUATED_WITHIN_MS);
 }
 
-/** Evaluates the time since the newest frame, in which there was none up to `untilMs`. A later call may repeat it. */
+/** Evaluates the time since the newest frame, without any frame up to `untilMs`. A later call may repeat it. */
 export function evaluateSilence(
   { rule, task, schedule, forMs }: Silence,
   state: RuleState,
@@ -60,6 +60,6 @@ export function endSilence(silence: Silence, state: RuleState, atMs: number): re
   const wasRaised = state.raisedMs !== undefined && state.raisedMs >= dueMs;
   const heldBackMs = wasRaised ? undefined : schedule.first('open', dueMs, atMs);
   if (heldBackMs !== undefined && !mayRaise(rule, state, heldBackMs)) suppress(state);
-  // A frame that was held back longer than the rule waits is older than the alarm.
+  // A frame that was delayed for longer than the rule waits is older than the alarm.
   return [...changes, ...close(state, Math.max(atMs, state.open?.openedMs ?? atMs), 'cleared')];
 }

@@ -6,7 +6,7 @@ import type { TaskStatus } from '@vision/contracts/task-events';
 import type { Pace } from '../pace.ts';
 import type { Box } from '../tracks.ts';
 
-/** A rule as it is evaluated. */
+/** A rule in the form in which it is evaluated. */
 export interface Rule {
   id: string;
   version: number;
@@ -20,12 +20,12 @@ export interface EvaluatedTask {
   taskId: string;
   /** Score in millionths below which objects do not count for rules without a score of their own. */
   threshold: number;
-  /** Frame times are Unix times, and a silence means that the source is away. */
+  /** Frame times are Unix times, and a silence means that the source is unavailable. */
   isLive: boolean;
   /** Time from which silence counts before the first frame. */
   beginsMs: number;
   pace: Pace;
-  /** Lines among the rules of the task; they share what is followed. */
+  /** Number of lines among the rules of the task, which share the limit of followed tracks. */
   lines?: number;
 }
 
@@ -42,26 +42,26 @@ export interface SeenObject extends Box {
   score: number;
 }
 
-/** An object of a frame, and its anchors as regions are asked about them: once for all rules. */
+/** An object of a frame, with its anchors in the form for region tests, computed once for all rules. */
 interface EvaluatedObject {
   object: SeenObject;
   center: GridPoint;
   bottomCenter: GridPoint;
 }
 
-/** A frame as any number of rules evaluate it; `frameOf` makes it. */
+/** A frame for evaluation by any number of rules; `frameOf` makes it. */
 export interface EvaluatedFrame extends FrameRef {
   /** The frame as states and alarms name it. */
   ref: FrameRef;
   /** Objects of each label, in the order of the frame. */
   byLabel: ReadonlyMap<string, readonly EvaluatedObject[]>;
-  /** Whether a crossing in it raises an alarm, for which it counts; asked last, for each of them. */
+  /** Whether a crossing in the frame may raise an alarm; counts it if so. Called last, for each crossing. */
   mayCross: () => boolean;
-  /** The same of a condition that has held for long enough in it. */
+  /** The same for a condition that has held for long enough. */
   mayHold: () => boolean;
 }
 
-/** A frame with these objects; without limits it raises as many alarms as rules find in it. */
+/** A frame with these objects; without limits it raises every alarm that rules find in it. */
 export function frameOf(
   { seq, timeMs }: FrameRef,
   objects: readonly SeenObject[],
@@ -83,17 +83,17 @@ const unlimited = { mayCross: () => true, mayHold: () => true };
 
 export type Direction = 'left_to_right' | 'right_to_left';
 
-/** What made a rule raise its alarm. */
+/** Facts that made a rule raise its alarm. */
 export interface Evidence {
   /** Absent when the task has no frame before the alarm. */
   frame?: FrameRef | undefined;
   objects: SeenObject[];
   count: number;
-  /** Time for which the condition held when the alarm opened, without gaps. */
+  /** Time for which the condition held when the alarm opened, gaps excluded. */
   heldMs: number;
   direction?: Direction | undefined;
   status?: TaskStatus | undefined;
-  /** Where the rule looks. */
+  /** Region or line of the rule. */
   region?: Points | undefined;
   line?: Points | undefined;
 }
@@ -106,7 +106,7 @@ export interface Alarm {
   openedMs: number;
   closedMs?: number | undefined;
   closedBy?: ClosedBy | undefined;
-  /** Episodes that were held back since the alarm before. */
+  /** Episodes that were suppressed since the previous alarm. */
   suppressed: number;
   evidence: Evidence;
   labels: string[];
@@ -114,50 +114,50 @@ export interface Alarm {
   trackIds: string[];
 }
 
-/** The alarm as it is after a change; the first of an `alarmId` is its opening. */
+/** The alarm after a change; the first change of an `alarmId` is its opening. */
 export type AlarmChange = Alarm;
 
 type Side = 'left' | 'right';
 
-/** Where the anchor of a track was. */
+/** Positions of the anchor of a track. */
 export interface TrackPath {
-  /** Side on which it was in enough consecutive frames; absent before. */
+  /** Side on which it was in enough consecutive frames; absent before that. */
   side?: Side | undefined;
   /** Its last point on that side. */
   from: GridPoint;
-  /** Consecutive frames on another side, or on the first one, and where they began. */
+  /** Consecutive frames on another side, or on the first one, and their first point. */
   next?: { side: Side; frames: number; from: GridPoint } | undefined;
   lastMs: number;
 }
 
-/** Where a rule is in a task. Plain data: it comes back from JSON as it was. */
+/** State of a rule in a task. Plain data: JSON restores it unchanged. */
 export interface RuleState {
   /** The newest evaluated frame. */
   last?: FrameRef | undefined;
   /** Opening time of the newest alarm. */
   raisedMs?: number | undefined;
   closedMs?: number | undefined;
-  /** Episodes since the newest alarm that raised none, as it was too soon for them or there were too many. */
+  /** Episodes since the newest alarm that raised none, because they came too soon or there were too many. */
   suppressed: number;
-  /** Those of all time. */
+  /** The same since the beginning. */
   suppressedTotal: number;
   open?: Alarm | undefined;
   /** A condition that holds and has not raised an alarm. */
   pending?: Pending | undefined;
-  /** Whether the condition held in the newest frame, and for how long it has not when it did not. */
+  /** Whether the condition held in the newest frame; if not, the time since it last held. */
   holds: boolean;
   contraryMs: number;
-  /** Paths of the visible tracks, by `#` and the id of the track: no id is a property of all objects then. */
+  /** Paths of the visible tracks. The key is `#` and the id of the track, so no id is a property of all objects. */
   paths: Record<string, TrackPath>;
 }
 
 interface Pending {
   heldMs: number;
-  /** It held for long enough, too soon after the alarm before. */
+  /** It held for long enough, but too soon after the previous alarm. */
   isHeldBack: boolean;
 }
 
-/** With every property: states of one shape are evaluated faster. */
+/** Has every property: states of one shape are evaluated faster. */
 export const newRuleState = (): RuleState => ({
   last: undefined,
   raisedMs: undefined,

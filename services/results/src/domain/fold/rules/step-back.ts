@@ -1,9 +1,9 @@
 import type { RuleState } from './state.ts';
 
 /**
- * Moves what a rule remembers to a clock that is behind: a worker that took a stream over may have one. The next frame,
- * of this time, is evaluated as one that follows a millisecond after the newest, so the rule is at work at once and the
- * time that it counts goes on. What an open alarm says stays as it was told.
+ * Shifts the state of a rule to a clock that is behind, such as that of a worker that has taken over a stream. The next
+ * frame, of this time, is evaluated as one that follows the newest by a millisecond, so the rule continues at once and
+ * its measured time goes on. An open alarm keeps the facts that were announced.
  */
 export function stepBack(state: RuleState, timeMs: number): void {
   if (!state.last || state.last.timeMs < timeMs) return;

@@ -28,13 +28,13 @@ import { runRetention } from './use-cases/log/run-retention.ts';
 import { createMqttServer } from './use-cases/mqtt/serve-mqtt.ts';
 import { tellWebhookState } from './use-cases/webhooks/tell-webhook-state.ts';
 
-/** What runs beside requests and consumers. */
+/** Loops that run beside requests and consumers. */
 export interface Background {
   start: () => void;
   stop: () => Promise<void>;
 }
 
-/** Builds what webhooks and MQTT messages are sent with; undefined without keys. */
+/** Builds the tools that send webhooks and MQTT messages; undefined without keys. */
 export function createWebhookTools(config: Config): WebhookTools | undefined {
   const { WEBHOOK_KEYS: keys } = config;
   const [current] = keys ?? [];
@@ -99,7 +99,7 @@ export function createBackground(deps: Deps, { config, logger, relay, ...wakeUps
   });
   const { webhooks } = deps;
   const sending = webhooks && createWebhookLoops({ ...deps, webhooks }, logger, wakeUps);
-  // Results evaluates a changed rule within seconds, also when no process announced it.
+  // Results evaluates a changed rule within seconds, also when no process sent a notification.
   const dueWork = [relay.dueWork, ...(sending?.dueWork ?? [])];
   const { db } = deps;
   const looking = createDueWorkPoller({
@@ -118,7 +118,7 @@ export function createBackground(deps: Deps, { config, logger, relay, ...wakeUps
   };
 }
 
-/** Pause of loops that others wake; work without a wake-up is found by the fallback queries. */
+/** Interval of loops with wake-ups; fallback queries find work without one. */
 const IDLE_MS = IDLE_POLL_MS;
 const LOOK_MS = 2_000;
 const UPKEEP_MS = 30_000;
@@ -141,7 +141,7 @@ function createWebhookLoops(
     wakeUp: wakeUps.webhookWakeUp,
     run: async () => {
       const moved = await dispatchEvents(deps);
-      // Also for deliveries that requests have made, with the same wake-up.
+      // Also for deliveries from requests, which use the same wake-up.
       deliverer.wake();
       return moved;
     },

@@ -59,20 +59,20 @@ export const configSchema = z.object({
     .describe('PEM file with certificate authorities for webhooks and MQTT brokers, in addition to those of Node.js'),
 });
 
-/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+/** Values that operators do not change, with the settings in one configuration. Test suites shorten some of them. */
 export const constants = {
   ...databaseClockConstants,
   /** Interval between two runs that remove expired events and alarms. */
   RETENTION_INTERVAL_MS: 3_600_000,
   /** Rows removed in one transaction. */
   RETENTION_BATCH: 5_000,
-  /** Longest time to resolve the name of a webhook host, and to connect to it. */
+  /** Time limit for resolving the name of a webhook host, and for connecting to it. */
   WEBHOOK_CONNECT_MS: 3_000,
-  /** Longest time for one webhook, up to the head of the answer; a delivery is leased for longer than 30 s. */
+  /** Time limit of a webhook up to the head of the response; a delivery is leased for longer than 30 s. */
   WEBHOOK_TIMEOUT_MS: 15_000,
-  /** Longest time to resolve the name of an MQTT broker, connect, and be logged in. */
+  /** Total time limit for resolving the name of an MQTT broker, connecting and logging in. */
   MQTT_CONNECT_MS: 10_000,
-  /** Longest time until a broker acknowledges a message. */
+  /** Time limit for the acknowledgement of a message. */
   MQTT_ACK_MS: 30_000,
 };
 

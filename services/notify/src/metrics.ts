@@ -4,7 +4,7 @@ import { attemptOutcomes } from './domain/delivery.ts';
 import { eventTypes } from './domain/event.ts';
 import { mqttFailures } from './domain/mqtt-failure.ts';
 
-/** What notify measures. */
+/** Metrics of notify. */
 export const metrics = {
   events: counter('vision.notify.events', { meaning: 'Events added to logs', labels: { type: eventTypes } }),
   eventAge: histogram('vision.notify.event_age', {

@@ -37,7 +37,7 @@ import { createRuleChanges } from './use-cases/rules/rule-changes.ts';
 import { createLogWatch } from './use-cases/log/watch-logs.ts';
 
 export interface NotifyService extends RunningService {
-  /** Known after `start`, as the other port. */
+  /** Known after `start`, as is the other port. */
   readonly port: number;
   readonly healthPort: number;
   consumer: EventConsumer;
@@ -110,7 +110,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
 }
 
-/** What holds for this process alone. */
+/** State of this process alone. */
 const heldHere = (db: Knex, logger: ServiceContext['logger']) => ({
   watch: createLogWatch({ db, logger }),
   streams: createOpenStreams(),

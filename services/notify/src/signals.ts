@@ -18,7 +18,7 @@ export interface Removed {
 
 export type Signals = ReturnType<typeof createSignals>;
 
-/** Everything that notify tells an operator, in one place. Labels are few and never ids. */
+/** All logs and metrics of notify for operators. Labels have few values and never ids. */
 export function createSignals(logger: Logger) {
   const events = createCounter(metrics.events);
   const eventAge = createHistogram(metrics.eventAge);
@@ -43,7 +43,7 @@ export function createSignals(logger: Logger) {
     },
     ...ruleSignals(logger),
     deliveriesDropped,
-    /** `ageMs`: from the event to the answer, of webhooks that were delivered at the first attempt. */
+    /** `ageMs`: from the event to the response, for webhooks that were delivered at the first attempt. */
     webhookDelivered: (ageMs: number | undefined) => {
       attempts.add(1, { outcome: 'delivered' });
       if (ageMs !== undefined) deliveryAge.record(Math.max(0, ageMs) / 1000);
@@ -53,7 +53,7 @@ export function createSignals(logger: Logger) {
       const { delivery_id, event_id, host, status } = facts;
       logger.info({ delivery_id, event_id, host, outcome, status }, 'a webhook was not delivered');
     },
-    /** Each is stored by itself after this. */
+    /** Each attempt is then stored separately. */
     attemptsNotStoredTogether: (error: unknown, attempts: number) => {
       logger.warn({ err: error, attempts }, 'outcomes of webhooks not stored together; each is stored by itself');
     },

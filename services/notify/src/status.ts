@@ -18,7 +18,7 @@ export interface StatusParts {
   busy: BusyCounts;
 }
 
-/** Builds what tells operators how this process stands. */
+/** Builds the status of this process for operators. */
 export function createStatus({ db, kafka, relay, busy }: StatusParts): StatusReader {
   return createStatusReader({
     service: 'notify',

@@ -87,12 +87,12 @@ test('a repeat changes nothing, in any order of its fields, and another name cha
   expect(await published(subject)).toHaveLength(1);
 });
 
-test('a deleted rule is gone, a repeat is accepted, and the name begins again behind its versions', async () => {
+test('a deleted rule is gone, a repeat is accepted, and a new rule of the name continues its versions', async () => {
   const subject = newSubject();
   const [, created] = await put(subject, 'yard');
   expect([await remove(subject, 'yard'), await remove(subject, 'yard')]).toEqual([204, 204]);
   expect((await published(subject)).at(-1)).toMatchObject({ deleted: true, when: present });
-  // Nothing of what its caller wrote stays, however often a caller makes and deletes rules.
+  // No text of its caller remains, however often a caller creates and deletes rules.
   const rows: unknown[] = await notify.database.db('alarm_rules').where({ subject });
   expect(JSON.stringify(rows)).not.toMatch(/person|Yard/);
   expect(await get(subject, '/yard')).toMatchObject([404, { details: { reason: 'rule_not_found' } }]);
@@ -113,7 +113,7 @@ test('a version that a database lost is not given to another definition', async 
   const subject = newSubject();
   const { db } = notify.database;
   const [, created] = await put(subject, 'yard');
-  // As an older copy, from before the rule, some seconds later.
+  // As an older copy from before the rule, some seconds later.
   await db('alarm_rules').where({ subject }).delete();
   await until(() => Promise.resolve(Math.floor(Date.now() / 1000) > created.version));
   const [, other] = await put(subject, 'yard', { ...rule, enabled: false });

@@ -91,7 +91,7 @@ test('a database that was set back logs the same events under the same event_id'
   expect((await notify.page('', subject)).items.map(({ event_id }) => event_id)).toEqual(before);
 });
 
-test('an alarm of a rule that a restored database lost makes results forget it', async () => {
+test('an alarm of a rule that a restored database lost makes results remove it', async () => {
   const subject = newSubject();
   const { db } = notify.database;
   await notify.tellAlarms(alarm({ subject, rule_id: 'lost', rule_version: 2_000_000_000 }));
@@ -117,7 +117,7 @@ test('an alarm of a rule that a restored database lost makes results forget it',
   expect((await notify.page('', subject)).items).toHaveLength(4);
 });
 
-/** What notify publishes to results about the rules of a subject. */
+/** Messages of notify to results about the rules of a subject. */
 async function published(subject: string) {
   const rows = await notify.database
     .db('outbox')

@@ -28,7 +28,7 @@ export interface Message {
 export interface Broker {
   port: number;
   stop: () => Promise<void>;
-  /** Starts it anew on the same port. */
+  /** Restarts it on the same port. */
   start: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -75,18 +75,18 @@ export async function subscribe(port: number, options: IClientOptions = {}, sche
   return { messages, close: () => client.endAsync(true) };
 }
 
-/** A broker that lets clients log in and says nothing more. */
+/** Accepts logins and sends nothing more. */
 export const acceptsOnly = (packet: Packet, socket: Socket): void => {
   if (packet.cmd === 'connect') accept(socket);
 };
 
-/** The same, and acknowledges what is published. */
+/** The same, and acknowledges messages. */
 export const acknowledges = (packet: Packet, socket: Socket): void => {
   if (packet.cmd === 'connect') accept(socket);
   if (packet.cmd === 'publish') send(socket, { cmd: 'puback', messageId: packet.messageId ?? 0 });
 };
 
-/** A server that speaks MQTT and does with each packet what a test wants. */
+/** An MQTT server that answers each packet as a test requires. */
 export async function startFakeBroker(answer: (packet: Packet, socket: Socket) => void, options: ServerOpts = {}) {
   const received: Packet[] = [];
   const sockets = new Set<Socket>();
@@ -107,7 +107,7 @@ export async function startFakeBroker(answer: (packet: Packet, socket: Socket) =
   return {
     port: (server.address() as AddressInfo).port,
     received,
-    /** Writes something on all connections. */
+    /** Sends a packet on all connections. */
     poke: () => {
       for (const socket of sockets) socket.write('.');
     },

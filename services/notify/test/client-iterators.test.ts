@@ -11,7 +11,7 @@ import { startNotify, task } from './support.ts';
 import type { TestNotify } from './support.ts';
 import { newSubject } from './webhook-support.ts';
 
-/** Logs the events; the replica that answers is another process, with topics of its own, and is replaced. */
+/** Logs the events. Another process answers, with topics of its own, and is replaced. */
 let notify: TestNotify;
 let kafka: TestKafka;
 let env: Record<string, string>;

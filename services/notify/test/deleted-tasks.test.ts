@@ -37,7 +37,7 @@ test('removes the events of a deleted task, and leaves those of other tasks and 
   for (const cursor of [next, resume]) expect(await eventsOf(`?cursor=${cursor}`, subject)).toEqual(['task.running']);
   await notify.tell(task({ ...other, version: 2, status: 'failed' }));
   expect(await eventsOf(`?cursor=${resume}`, subject)).toEqual(['task.running', 'task.failed']);
-  // The event behind which this reader goes on was removed and not lost.
+  // The event before the position of this reader was removed and not lost.
   expect(await eventsOf(`?cursor=${last}`, subject)).toEqual(['task.failed']);
 });
 

@@ -54,7 +54,7 @@ test('an event holds the task as callers see it, its client_ref and a reason tha
   });
 });
 
-test('a create that was rolled back is no event, a task that was refunded in view of its caller is one', async () => {
+test('logs no event of a creation that was rolled back, and one of a visible task that was refunded', async () => {
   const subject = newSubject();
   const [undone, refunded] = [task({ subject, status: 'refunded' }), task({ subject, status: 'refunded' })];
   await notify.tell({ ...undone, keeps_key: false }, { ...refunded, reason: 'job_failed' });
@@ -165,7 +165,7 @@ test('readers see events in the order of their numbers while others are written'
   for (const positions of seen) expect(positions).toEqual(all.slice(0, positions.length));
 });
 
-test('a log that was set back says what is missing and goes on at its end, with the same event_id for the same event', async () => {
+test('a log that was restored reports missing events and continues at its end, with the same event_id for the same event', async () => {
   const subject = newSubject();
   const { db } = notify.database;
   const [running = task(), ended = task()] = lifeOf(subject, 'running', 'succeeded');
@@ -188,7 +188,7 @@ test('a log that was set back says what is missing and goes on at its end, with 
   expect(again.items).toEqual(before.items.slice(1).map((item) => ({ ...item, sequence: expect.any(Number) })));
 });
 
-/** As an older copy of the database: the last event is gone. */
+/** Restores an older copy of the database: the last event is missing. */
 async function setBack(subject: string): Promise<void> {
   const { db } = notify.database;
   const [first = 0, last = 0] = numbersOf(await notify.page('', subject));
@@ -214,13 +214,13 @@ test('a reader of a log that was set back and has gone on since learns of it, by
   expect(stream.events.map(({ data }) => data)).toEqual(resumed.items);
   stream.close();
   expect((await notify.page(`?cursor=${resumed.resume_cursor}`, subject)).items).toEqual([]);
-  // A cursor of an earlier release does not say whether there was an event.
+  // A cursor of an earlier release does not record whether there was an event.
   const codec = eventCursorCodec(['a-secret-of-thirty-two-characters']);
   const old = codec.encode(subject, { order: 'oldest', position: lost, head: lost });
   expect((await notify.page(`?cursor=${old}`, subject)).items).toEqual(resumed.items.slice(1));
 });
 
-test('a number that a log lost is not given to another event, so a cursor behind it misses none', async () => {
+test('a number that a log lost is not assigned to another event, so a cursor after it misses none', async () => {
   const subject = newSubject();
   await notify.tell(task({ subject }), task({ subject }));
   const before = await notify.page('', subject);
@@ -244,7 +244,7 @@ test('a log that was numbered from 1 goes on behind its last number', async () =
   expect([numbersOf({ items: old }), later.length, later]).toEqual([[1], 2, sorted(later)]);
 });
 
-test('retention removes expired events and leaves the place of cursors', async () => {
+test('retention removes expired events and keeps the position of cursors', async () => {
   const subject = newSubject();
   await notify.tell(...lifeOf(subject, 'running', 'failed'));
   const { resume_cursor: cursor, items } = await notify.page('', subject);
@@ -257,7 +257,7 @@ test('retention removes expired events and leaves the place of cursors', async (
   expect(typesOf(await notify.page(`?cursor=${cursor}`, subject))).toEqual(['task.running']);
 });
 
-/** Makes an event older than events are retained. */
+/** Makes an event older than the retention. */
 async function age(subject: string, position: number | undefined): Promise<void> {
   const { db } = notify.database;
   await db('events')

@@ -26,7 +26,7 @@ test('is connected once over two replicas, and the other one takes over', async 
     await publish(5);
     const published = () => open.received.filter(({ cmd }) => cmd === 'publish').length;
     await until(() => published() === 5);
-    // No process may claim it, and the one that is connected renews its lease before it runs out.
+    // No process may claim it, and the connected one renews its lease before it expires.
     const { db } = notify.database;
     const others = await claimMqttEndpoints(db, { limit: 500, leaseMs: 1 });
     expect(others.map(({ subject }) => subject)).not.toContain(own.subject);
@@ -37,7 +37,7 @@ test('is connected once over two replicas, and the other one takes over', async 
       return leaseUntil.getTime() > Date.now() + 15_000;
     });
     expect(open.connections()).toBe(1);
-    // Whichever of them has it: after this one process is left.
+    // Either of them may have it: after this only one process remains.
     await first.halt();
     await publish(5);
     await until(() => published() === 10);

@@ -3,7 +3,7 @@ import { task } from './support.ts';
 import type { TestNotify } from './support.ts';
 import { newSubject } from './webhook-support.ts';
 
-/** An MQTT endpoint as its owner sees it. */
+/** An MQTT endpoint in the form for its owner. */
 export interface Shown {
   login: string;
   username?: string;
@@ -15,7 +15,7 @@ export interface Shown {
   sequence: number;
 }
 
-/** What a caller does with MQTT endpoints of one subject. */
+/** Requests of a caller about MQTT endpoints of one subject. */
 export function brokersOf(notify: TestNotify, subject = newSubject()) {
   const call = async (method: string, id: string, body?: object) => {
     const answer = await notify.call(method, `/v1/vision/mqtt-endpoints/${id}`, subject, body);

@@ -85,7 +85,7 @@ test('publishes only the types that are asked for', async () => {
   }
 });
 
-test('goes on where the broker stopped to acknowledge', async () => {
+test('continues where the broker stopped acknowledging', async () => {
   const own = brokersOf(notify);
   const restarted = await startMosquitto();
   try {
@@ -107,9 +107,9 @@ test('goes on where the broker stopped to acknowledge', async () => {
   }
 });
 
-test('what is in flight when a broker falls silent is published again, and counts as failure', async () => {
+test('messages in flight when a broker stops answering are published again, and counts as failure', async () => {
   const own = brokersOf(hasty.acknowledged);
-  // What came on each connection: the next one may be there before this test looks.
+  // Messages of each connection: the next one may arrive before this test reads them.
   const published = new Map<Socket, number>();
   const silent = await startFakeBroker((packet, socket) => {
     acceptsOnly(packet, socket);
@@ -119,7 +119,7 @@ test('what is in flight when a broker falls silent is published again, and count
     const start = (await own.put(at(silent.port))).body['sequence'];
     await own.tell(50);
     await own.until(failed('timeout'));
-    // No more than the window, and nothing that was not acknowledged counts as published.
+    // No more than the window, and no unacknowledged message counts as published.
     const [sent = 0] = published.values();
     expect(sent).toBeGreaterThan(0);
     expect(sent).toBeLessThanOrEqual(32);
@@ -261,7 +261,7 @@ test('nothing is lost between old and new settings: a change of types ends what 
   try {
     await own.put(at(open.port, { event_types: ['task.stopped'] }));
     await own.until(isConnected);
-    // As a request that another replica takes: the process that is connected does not learn of it.
+    // As a request to another replica: the connected process does not receive it.
     await notify.database
       .db('mqtt_endpoints')
       .where({ subject: own.subject })
@@ -317,7 +317,7 @@ test('a broker that takes every login and closes again fails, with longer and lo
       const failing = await until(async () =>
         db('mqtt_endpoints')
           .where({ subject: own.subject })
-          // The next attempts are made by themselves, too.
+          // The next attempts follow without a wake-up, too.
           .where('failures', '>', seen)
           .whereRaw('isfinite(next_at)')
           .whereNull('lease_token')
@@ -349,7 +349,7 @@ test('a broker that fails for three days is disabled with an event', async () =>
   expect(items.map(({ data }) => data.endpoint_id)).toEqual(['home']);
 });
 
-test('publishes nothing of a deleted task that waits', async () => {
+test('publishes no pending event of a deleted task', async () => {
   const own = brokersOf(notify);
   const [gone, kept] = await (async () => {
     await own.put(at(1));
@@ -378,7 +378,7 @@ test('a deleted endpoint is disconnected, also from a broker that never closes i
     await own.until(isConnected);
     expect((await own.call('DELETE', 'home')).status).toBe(204);
     await until(() => open.received.some(({ cmd }) => cmd === 'disconnect'));
-    // A socket that is closed answers what still arrives with a reset.
+    // A closed socket answers further data with a reset.
     await until(() => {
       open.poke();
       return open.open() === 0;

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook as it arrived. */
+/** A received webhook. */
 export interface Received {
   path: string;
   headers: IncomingMessage['headers'];
@@ -18,7 +18,7 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** What is answered from now on; 204 at first. */
+  /** Sets the response from now on; 204 at first. */
   answer: (answering: Answering) => void;
   close: () => Promise<void>;
 }
@@ -28,10 +28,10 @@ export const status =
   (res) =>
     res.writeHead(code, headers).end();
 
-/** A failed attempt, after which none follows by itself while a test looks at it. */
+/** A failed attempt whose next one is not made during a test. */
 export const refuse: Answering = status(503, { 'retry-after': '600' });
 
-/** A real server on loopback that answers as a test wants; over TLS with a certificate. */
+/** A real server on loopback that responds as a test requires; over TLS with a certificate. */
 export async function startReceiver(tls?: { cert: string; key: string }): Promise<Receiver> {
   const received: Received[] = [];
   let answering: Answering = status(204);

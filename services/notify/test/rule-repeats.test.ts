@@ -14,7 +14,7 @@ test('a process publishes rules that are due again, by a loop of its own that re
     expect((await notify.call('PUT', '/v1/vision/alarm-rules/yard', 'subject-a', rule)).status).toBe(201);
     await notify.halt();
     await db('alarm_rules').update({ published_at: db.raw(`now() - interval '25 hours'`) });
-    // Retention waits for this lock, and whatever comes after it in its loop.
+    // Retention waits for this lock, and so do all later steps of its loop.
     const retentionBlock = await db.transaction();
     await retentionBlock.raw('set local idle_in_transaction_session_timeout = 0');
     await retentionBlock.raw('lock table events in exclusive mode');

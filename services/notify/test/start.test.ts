@@ -4,7 +4,7 @@ import { until } from '@vision/shared/testing/until';
 import { createLogWatch } from '../src/use-cases/log/watch-logs.ts';
 import { logger, startNotify, task } from './support.ts';
 
-test('says how it stands, and a stop ends open streams at once', async () => {
+test('reports its status, and a stop ends open streams at once', async () => {
   const notify = await startNotify({ SHUTDOWN_GRACE_MS: '120000' });
   try {
     const ready = await fetch(`http://127.0.0.1:${notify.service.healthPort}/health/ready`);
@@ -22,7 +22,7 @@ test('says how it stands, and a stop ends open streams at once', async () => {
     await until(() => Promise.resolve(stream.ids.length > 0));
     const startedAt = performance.now();
     await notify.service.stopPhases.find(({ name }) => name === 'http')?.stop();
-    // As long as running requests may take otherwise.
+    // The time that running requests may take otherwise.
     expect(performance.now() - startedAt).toBeLessThan(60_000);
     await until(() => Promise.resolve(stream.isEnded));
     expect(stream.answer.complete).toBe(true);
@@ -41,7 +41,7 @@ test('all readers of a process share one statement, and none is sent while there
     await notify.tell(task({ subject: 'a' }), task({ subject: 'b' }));
     db.on('query', note);
     watch.start();
-    // Absence shows in time only: some intervals of the watch.
+    // Only time can show absence: some intervals of the watch.
     await delay(700);
     expect(statements).toEqual([]);
     const followed = ['a', 'b'].map((subject) => watch.follow(subject));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('webhooks and brokers that a clock ahead has put off are due when it is right again', async () => {
+test('webhooks and brokers that were scheduled by a fast clock are due after the clock is corrected', async () => {
   const { db } = database;
   const endpoint = {
     endpoint_key: randomUUID(),

@@ -51,10 +51,10 @@ export interface Page {
 export interface TestNotify {
   database: TestDatabase;
   kafka: Awaited<ReturnType<typeof testKafka>>;
-  /** The settings it runs with. */
+  /** The settings of the process. */
   env: Record<string, string>;
   service: NotifyService;
-  /** Publishes versions of tasks and waits until the service has dealt with all of them. */
+  /** Publishes versions of tasks and waits until the service has processed all of them. */
   tell: (...tasks: TaskSnapshot[]) => Promise<void>;
   /** Publishes the deletion of tasks and waits in the same way. */
   tellDeleted: (...tasks: Pick<TaskDeletion, 'task_id' | 'subject'>[]) => Promise<void>;
@@ -65,11 +65,11 @@ export interface TestNotify {
   open: (query?: string, headers?: Record<string, string>, subject?: string) => Promise<Stream>;
   /** Publishes versions of alarms, for other processes on the same stores. */
   publishAlarms: (...alarms: AlarmSnapshot[]) => Promise<void>;
-  /** What a call of a subject carries. */
+  /** Headers of a call of a subject. */
   headersOf: (subject: string) => Promise<Record<string, string>>;
   /** Publishes versions of tasks, for other processes on the same stores. */
   publish: (...tasks: TaskSnapshot[]) => Promise<void>;
-  /** Ends the service; its stores stay. */
+  /** Stops the service; its stores stay. */
   halt: () => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -122,7 +122,7 @@ export const alarm = (facts: Partial<AlarmSnapshot> = {}): AlarmSnapshot => ({
   ...facts,
 });
 
-/** The next version of an alarm: closed, unless something else is said. */
+/** The next version of an alarm: closed by default. */
 export const later = (before: AlarmSnapshot, facts: Partial<AlarmSnapshot> = {}): AlarmSnapshot => ({
   ...before,
   version: before.version + 1,
@@ -150,7 +150,7 @@ export const notifySettings = (databaseUrl: string, kafka: TestKafka): Record<st
 
 /**
  * The service as it is deployed, on a database, topics and ports of its own, or on those of another replica; `settings`
- * go over the usual ones.
+ * override the usual ones.
  */
 export async function startNotify(settings: Record<string, string> = {}, beside?: TestNotify): Promise<TestNotify> {
   const database = beside?.database ?? (await createTestDatabase(migrations, { poolMax: 10 }));
@@ -233,7 +233,7 @@ export async function startNotify(settings: Record<string, string> = {}, beside?
   };
 }
 
-/** What a client of the stream sees. */
+/** A client of the stream. */
 export class Stream {
   readonly events: { type: string; id: string; data: EventBody }[] = [];
   readonly ids: string[] = [];

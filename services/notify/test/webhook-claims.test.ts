@@ -28,7 +28,7 @@ afterAll(() => database.drop());
 
 const box = Buffer.alloc(8);
 
-/** An endpoint with deliveries that have been due for so long. */
+/** An endpoint with deliveries that have been due for this time. */
 async function endpointWith(due: number, { subject = 'acme', minutes = 1 } = {}): Promise<string> {
   const key = randomUUID();
   const row = { endpoint_key: key, subject, endpoint_id: key, url_box: box, host: 'example.org', secret_box: box };
@@ -42,7 +42,7 @@ async function endpointWith(due: number, { subject = 'acme', minutes = 1 } = {})
   return key;
 }
 
-/** How many deliveries each endpoint, or each subject, gets when a process claims what it may. */
+/** Number of deliveries of each endpoint, or each subject, after a process has claimed up to its limits. */
 async function claimed(
   by: 'endpoint_key' | 'subject',
   { limit = 256, endpoints = {}, subjects = {} }: { limit?: number; endpoints?: object; subjects?: object } = {},
@@ -88,7 +88,7 @@ test('subjects share the slots of a process, however many endpoints each of them
   );
 });
 
-test('a subject with much under way gives way to the others', async () => {
+test('a subject with many running webhooks leaves slots to the others', async () => {
   await endpointWith(40, { minutes: 9 });
   await endpointWith(40, { subject: 'late' });
   expect(await claimed('subject', { limit: 4, subjects: { acme: 4 } })).toEqual(new Map([['late', 4]]));
@@ -97,10 +97,7 @@ test('a subject with much under way gives way to the others', async () => {
 const secrets = createSecretBox([{ version: 1, key: Buffer.alloc(32, 7) }]);
 const urlOf = (key: string, name: string) => sealFor(secrets, key, 'url', `https://${name}.example.org/`);
 
-/**
- * An endpoint whose only webhook is claimed; the names of the hosts that are resolved and that it is sent to; and what
- * is decrypted.
- */
+/** An endpoint whose only webhook is claimed; records the resolved and requested hosts, and the decrypted texts. */
 async function claimedWebhook() {
   const key = await endpointWith(1);
   const sealed = {

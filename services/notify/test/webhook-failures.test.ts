@@ -12,7 +12,7 @@ import type { TestNotify } from './support.ts';
 import { isAll, webhooksOf } from './webhook-support.ts';
 import type { Delivery } from './webhook-support.ts';
 
-/** Stands for a host that nobody may be led to. */
+/** A host that no webhook may reach. */
 let inner: Receiver;
 let receiver: Receiver;
 let notify: TestNotify;
@@ -49,7 +49,7 @@ const attempted =
   (all: Delivery[]) =>
     (all[0]?.attempts.length ?? 0) >= count;
 
-/** One event for an endpoint of a new subject, and the delivery after the first attempt. */
+/** Logs one event for an endpoint of a new subject; returns the delivery after the first attempt. */
 async function sendTo(url: string, by = notify) {
   const hooks = webhooksOf(by);
   await hooks.put('hook', { url });
@@ -95,7 +95,7 @@ test.each<[string, Answering, { outcome: string; status?: number }]>([
   receiver.answer(status(200));
   await hooks.hurry();
   const [delivered] = await hooks.until('hook', isAll('delivered'));
-  // A busy machine may look so late that the next attempt was made by itself before.
+  // On a busy machine the next attempt may have been made before.
   const outcomes = delivered?.attempts.map((one) => one.outcome) ?? [];
   expect(outcomes.at(-1)).toBe('delivered');
   expect(new Set(outcomes.slice(0, -1))).toEqual(new Set([outcome.outcome]));
@@ -208,7 +208,7 @@ test('a name is resolved for each attempt, and no answer of the name server lead
   const { hooks, delivery } = await sendTo(`http://hooks.example.org:${receiver.port}/x`);
   expect(delivery?.attempts).toMatchObject([{ outcome: 'http_status', status: 503 }]);
   expect(receiver.received[0]?.headers.host).toBe(`hooks.example.org:${receiver.port}`);
-  // 127.0.0.2 reaches the same server, and is not among the networks that are allowed.
+  // 127.0.0.2 reaches the same server, and is not among the allowed networks.
   for (const [turn, addresses] of [['127.0.0.2'], ['127.0.0.1', '127.0.0.2'], []].entries()) {
     dns.answers = addresses;
     await hooks.hurry();
@@ -239,7 +239,7 @@ test('an endpoint that hangs delays no other one, of its subject or of another',
   await slow.close();
 });
 
-test('a recovery of more events than one request looks at goes on where it ended', async () => {
+test('a recovery of more events than one request processes continues where it ended', async () => {
   const hooks = webhooksOf(notify);
   const { db } = notify.database;
   const from = Date.now() - 30_000;

@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** What a receiver does instead of taking a webhook. */
+/** Faults of a receiver instead of accepting a webhook. */
 const faults: Record<string, Answering> = {
   'answers 503 and asks for time': status(503, { 'retry-after': '1' }),
   'hangs up': (res) => res.destroy(),
@@ -32,10 +32,10 @@ const faults: Record<string, Answering> = {
   'says nothing': () => undefined,
 };
 
-/** Each process is killed after so many of them. */
+/** Each process is killed after this number of faults. */
 const FAULTS_OF_A_PROCESS = 3;
 
-/** Another replica, as a process of its own that can be killed. */
+/** Another replica, in a process of its own that can be killed. */
 async function replica(): Promise<RunningProcess> {
   const [PORT, HEALTH_PORT] = [await freePort(), await freePort()];
   const running = startProcess('notify', {
@@ -49,7 +49,7 @@ async function replica(): Promise<RunningProcess> {
   return running;
 }
 
-/** The database ends every connection to it, also those in a transaction. */
+/** The database ends all its connections, also those in a transaction. */
 const cutConnections = () =>
   notify.database.db.raw(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',

@@ -38,7 +38,7 @@ const keysOf = async (subject: string) => {
   return (items as EndedKey[]).filter((one) => one.subject === subject).map(({ key_id }) => key_id);
 };
 
-test('nothing is delivered by endpoints of a revoked key: what waits is dropped, and an event says why', async () => {
+test('nothing is delivered by endpoints of a revoked key: pending deliveries are dropped, and an event has the reason', async () => {
   const hooks = webhooksOf(notify);
   const { subject } = hooks;
   await put(subject, 'leaked', 'key-1');
@@ -66,7 +66,7 @@ test('nothing is delivered by endpoints of a revoked key: what waits is dropped,
   expect(items.map(({ data }) => data)).toEqual([{ endpoint_id: 'leaked', reason: 'key_revoked' }]);
 });
 
-test('an endpoint belongs to the key that changed it last, and begins again when a key in force sends it', async () => {
+test('an endpoint belongs to the key that changed it last, and resumes when a valid key sends it', async () => {
   const hooks = webhooksOf(notify);
   const { subject } = hooks;
   await put(subject, 'gate', 'key-1');

@@ -14,7 +14,7 @@ import { createRecordAttempt } from '../src/use-cases/webhooks/record-attempt.ts
 let database: TestDatabase;
 /** Statements since the last test began. */
 const statements: string[] = [];
-/** Errors of statements that were to store several outcomes. */
+/** Errors of statements that should store several outcomes. */
 const failures: unknown[] = [];
 beforeAll(async () => {
   database = await createTestDatabase(migrations, { poolMax: 10 });
@@ -31,7 +31,7 @@ const box = Buffer.alloc(8);
 const ok: Answer = { outcome: 'delivered', status: 204 };
 const refused: Answer = { outcome: 'http_status', status: 503 };
 
-/** An endpoint with claimed deliveries, and what records how they ended. */
+/** An endpoint with claimed deliveries, and the function that records their outcomes. */
 async function claimedOf(count: number, facts: Record<string, unknown> = {}) {
   const { db } = database;
   const key = randomUUID();
@@ -83,7 +83,7 @@ test('attempts that end while another is stored are stored by one statement for 
     ...answered.map((claim) => record(claim, ended(ok))),
     ...failed.map((claim) => record(claim, ended(refused))),
   ]);
-  // The first of each kind goes alone.
+  // The first of each kind is stored alone.
   expect(statements).toHaveLength(4);
   for (const row of await deliveries(answered)) {
     expect(row).toMatchObject({ state: 'delivered', failures: 0 });
@@ -96,7 +96,7 @@ test('attempts that end while another is stored are stored by one statement for 
   }
 });
 
-test('every failed attempt counts for its endpoint, and an answer ends the row of failures', async () => {
+test('every failed attempt counts for its endpoint, and an answer ends the series of failures', async () => {
   const claims = await claimedOf(5);
   const record = recorder();
   await Promise.all(claims.slice(1).map((claim) => record(claim, ended(refused))));

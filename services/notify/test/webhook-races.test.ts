@@ -28,14 +28,14 @@ afterAll(async () => {
   await Promise.all([receiver.close(), next.close()]);
 });
 
-/** The receiver keeps requests open, in the order in which they came. */
+/** Makes the receiver hold requests open, in their order of arrival. */
 function holding(): ServerResponse[] {
   const held: ServerResponse[] = [];
   receiver.answer((res) => held.push(res));
   return held;
 }
 
-/** An endpoint of a new subject, one webhook of which is under way. */
+/** An endpoint of a new subject with one running webhook. */
 async function underWay() {
   const held = holding();
   const hooks = webhooksOf(notify);
@@ -46,7 +46,7 @@ async function underWay() {
   return { held, hooks, first, deliveryId: delivery?.delivery_id ?? '' };
 }
 
-test('an answer to an attempt says nothing of the redelivery that was asked for meanwhile', async () => {
+test('an answer to an attempt does not affect a redelivery that was requested in the meantime', async () => {
   const { held, hooks, first, deliveryId } = await underWay();
   expect((await hooks.redeliver(deliveryId)).status).toBe(202);
   const second = await until(() => held[1]);
@@ -59,7 +59,7 @@ test('an answer to an attempt says nothing of the redelivery that was asked for 
   expect(receiver.received).toHaveLength(2);
 });
 
-test('an answer of the old address says nothing of the new one', async () => {
+test('an answer of the old address does not affect the new one', async () => {
   const { hooks, first } = await underWay();
   await hooks.put('hook', { url: next.url });
   first.writeHead(410).end();
@@ -85,7 +85,7 @@ test('the secret in force, sent once more by either way, does not end the overla
     expect(new Webhook(one).verify(body, headers as Record<string, string>)).toBeDefined();
 });
 
-/** Many deliveries of an endpoint that wait for their next attempt. */
+/** Adds many deliveries of an endpoint that wait for their next attempt. */
 async function addPending(subject: string, count: number) {
   const { db } = notify.database;
   await db.raw(
@@ -96,7 +96,7 @@ async function addPending(subject: string, count: number) {
   );
 }
 
-test('a deleted endpoint goes in steps, also while a webhook of it is under way', async () => {
+test('a deleted endpoint is removed in steps, also while a webhook of it is running', async () => {
   const { hooks, first } = await underWay();
   const { db } = notify.database;
   await addPending(hooks.subject, 3 * BATCH);
@@ -105,7 +105,7 @@ test('a deleted endpoint goes in steps, also while a webhook of it is under way'
   expect(await db('webhook_deliveries').where({ subject: hooks.subject })).toEqual([]);
   expect(await db('webhook_endpoints').where({ subject: hooks.subject })).toEqual([]);
   first.writeHead(500).end();
-  // The name is free, and what the old attempt says does not concern the new endpoint.
+  // The name is free, and the old attempt does not affect the new endpoint.
   await hooks.put('hook', { url: next.url });
   await notify.tell(task({ subject: hooks.subject }));
   await hooks.until('hook', isAll('delivered'));
@@ -113,7 +113,7 @@ test('a deleted endpoint goes in steps, also while a webhook of it is under way'
   expect([receiver.received.length, next.received.length]).toEqual([1, 1]);
 });
 
-test('a deleted task goes in steps, with all of its events and webhooks and none of others', async () => {
+test('a deleted task is removed in steps, with all of its events and webhooks and none of others', async () => {
   const { hooks } = await underWay();
   const { db } = notify.database;
   const [deleted, other] = [task({ subject: hooks.subject }), task({ subject: hooks.subject })];

@@ -52,7 +52,7 @@ test('events that another writer or release logs are sent too', async () => {
   await hooks.until('hook', isAll('delivered'));
 });
 
-test('with too many pending an endpoint is left out, told once, and reads the rest by the cursor', async () => {
+test('skips an endpoint with too many pending deliveries, reports it once, and the cursor reads the rest', async () => {
   const hooks = webhooksOf(first);
   receiver.answer(refuse);
   await hooks.put('hook', { url: receiver.url });
@@ -61,7 +61,7 @@ test('with too many pending an endpoint is left out, told once, and reads the re
   const { db } = first.database;
   const own = () => db('webhook_deliveries').where({ subject: hooks.subject });
   const [{ endpoint_key } = { endpoint_key: '' }] = await own().select<{ endpoint_key: string }[]>('endpoint_key');
-  // As many as may be pending; none of them is due.
+  // The maximum number of pending deliveries; none of them is due.
   await db.raw(
     `insert into webhook_deliveries (delivery_id, endpoint_key, subject, position, event_id, type, lease_until)
      select gen_random_uuid(), :key, :subject, 0, gen_random_uuid(), 'task.running', now() + interval '1 hour'
@@ -99,7 +99,7 @@ test('retention removes deliveries with their events', async () => {
   expect(await hooks.deliveries('hook')).toEqual([]);
 });
 
-test('what an older key encrypted is encrypted anew, and the older key is needed no more', async () => {
+test('data of an older key is re-encrypted, and the older key is no longer needed', async () => {
   const hooks = webhooksOf(first);
   const { secret } = await hooks.put('hook', { url: receiver.url });
   const next = `2:${Buffer.alloc(32, 8).toString('base64')}`;
@@ -116,7 +116,7 @@ test('what an older key encrypted is encrypted anew, and the older key is needed
   await without.stop();
 });
 
-/** Events that no process of the service has logged. @returns their numbers */
+/** Logs events without any process of the service. @returns their numbers */
 async function log(subject: string, count: number): Promise<(number | undefined)[]> {
   const numbers: (number | undefined)[] = [];
   for (let made = 0; made < count; made += 1) {

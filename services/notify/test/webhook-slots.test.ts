@@ -12,7 +12,7 @@ import { newSubject, webhooksOf } from './webhook-support.ts';
 
 let notify: TestNotify;
 let receiver: Receiver;
-/** At another address than the receiver: requests to one host are begun one after the other. */
+/** At another address than the receiver, because requests to one host are rate limited. */
 const hanging = createServer();
 const sockets = new Set<Socket>();
 

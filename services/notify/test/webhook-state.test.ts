@@ -29,7 +29,7 @@ const overdueS = async () => {
   return ((await answer.json()) as { webhooks: { overdue_s: number } }).webhooks.overdue_s;
 };
 
-test('what waits because its receiver hangs is not overdue; what could be sent is', async () => {
+test('deliveries that wait for a hanging receiver are not overdue; those that could be sent are', async () => {
   const hooks = webhooksOf(notify);
   await hooks.put('hangs', { url: receiver.url });
   receiver.answer(() => undefined);
@@ -40,7 +40,7 @@ test('what waits because its receiver hangs is not overdue; what could be sent i
   await until(async () => receiver.received.length === AT_ONCE.endpoint && (await waiting()).length === 4);
   await waiting().update({ lease_until: new Date(Date.now() - 600_000) });
   expect(await overdueS()).toBe(0);
-  // The same rows, for a process with slots to spare.
+  // The same rows, for a process with free slots.
   expect((await readWebhookState(db, { endpoints: [], subjects: [] })).overdue_s).toBeGreaterThan(590);
   await hooks.put('hangs', { url: receiver.url, enabled: false });
   expect((await readWebhookState(db, { endpoints: [], subjects: [] })).overdue_s).toBe(0);

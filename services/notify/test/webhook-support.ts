@@ -23,7 +23,7 @@ export interface Delivery {
 
 export const newSubject = () => `subject-${randomUUID()}`;
 
-/** What a caller does with webhooks of one subject. */
+/** Requests of a caller about webhooks of one subject. */
 export function webhooksOf(notify: TestNotify, subject = newSubject()) {
   const path = (rest: string) => `/v1/vision/webhook-endpoints${rest}`;
   const send = async (method: string, rest: string, body?: unknown) => {
@@ -45,7 +45,7 @@ export function webhooksOf(notify: TestNotify, subject = newSubject()) {
     },
     get: async (id: string) => (await send('GET', `/${id}`)).body as unknown as Endpoint,
     deliveries,
-    /** Waits until the newest deliveries of an endpoint are as said. */
+    /** Waits until the newest deliveries of an endpoint match. */
     until: (id: string, isSo: (all: Delivery[]) => boolean) =>
       until(async () => {
         const all = await deliveries(id);
@@ -53,7 +53,7 @@ export function webhooksOf(notify: TestNotify, subject = newSubject()) {
       }),
     redeliver: async (deliveryId: string) =>
       notify.call('POST', `/v1/vision/webhook-deliveries/${deliveryId}/redeliver`, subject),
-    /** Makes everything that waits for its next attempt due. */
+    /** Makes all deliveries due that wait for their next attempt. */
     hurry: () =>
       notify.database
         .db('webhook_deliveries')

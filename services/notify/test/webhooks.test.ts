@@ -161,7 +161,7 @@ test('a delivery is sent again under the id of its event; that of another subjec
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([delivery?.event_id]));
 });
 
-test('an endpoint that is off gets nothing; recovery sends what was logged meanwhile, once', async () => {
+test('a disabled endpoint gets nothing; recovery sends events that were logged in the meantime, once', async () => {
   const hooks = webhooksOf(notify);
   await hooks.put('off', { url: hook() });
   const since_ms = Date.now() - 60_000;
@@ -182,7 +182,7 @@ test('an endpoint that is off gets nothing; recovery sends what was logged meanw
   expect(receiver.received).toHaveLength(2);
 });
 
-test('what waits for a deleted task is dropped', async () => {
+test('drops pending deliveries of a deleted task', async () => {
   const hooks = webhooksOf(notify);
   receiver.answer(refuse);
   await hooks.put('drop', { url: hook() });
@@ -200,7 +200,7 @@ test('what waits for a deleted task is dropped', async () => {
   expect(receiver.received.map(({ body }) => body)).toEqual([expect.stringContaining(other.task_id)]);
 });
 
-test('deleting an endpoint ends its deliveries; one of the same name begins anew', async () => {
+test('deleting an endpoint ends its deliveries; a new one of the same name starts empty', async () => {
   const hooks = webhooksOf(notify);
   receiver.answer(refuse);
   await hooks.put('gone', { url: hook() });

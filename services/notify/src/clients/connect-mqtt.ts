@@ -12,18 +12,18 @@ import type { MqttFailure } from '../domain/mqtt-failure.ts';
 
 /** A connection to the broker of a caller. It publishes and never subscribes. */
 export interface MqttSession {
-  /** Resolves when the broker has acknowledged. @throws MqttError when the connection ends before. */
+  /** Resolves when the broker has acknowledged. @throws MqttError when the connection ends first. */
   publish: (topic: string, body: string) => Promise<void>;
   /** Aborts when the connection has ended; the reason is an MqttError. */
   ended: AbortSignal;
-  /** Says goodbye, or ends the connection when the broker does not take it. */
+  /** Disconnects; closes the connection if the broker does not accept that. */
   close: () => Promise<void>;
 }
 
 interface ConnectRequest extends Omit<MqttBroker, 'url'> {
   url: MqttUrl;
   clientId: string;
-  /** Gives up connecting. */
+  /** Cancels connecting. */
   signal: AbortSignal;
 }
 
@@ -32,28 +32,28 @@ export type ConnectMqtt = (request: ConnectRequest) => Promise<MqttSession>;
 
 export interface MqttOptions {
   policy: AddressPolicy;
-  /** Longest time for the name, the connection, TLS and the answer to the login together. */
+  /** Total time limit for name resolution, connection, TLS and the response to the login. */
   connectMs: number;
-  /** Longest time until a message is acknowledged. */
+  /** Time limit for the acknowledgement of a message. */
   ackMs: number;
-  /** Certificates to trust where an endpoint names none; undefined: those of Node.js. */
+  /** Certificates to trust if an endpoint has none; undefined: those of Node.js. */
   ca?: string | undefined;
 }
 
 const SPAN = { tracer: 'vision.mqtt', name: 'connect to a broker' };
-/** Pings keep the connection; a broker that does not answer one in half that time is gone. */
+/** Interval of pings; a broker that does not answer one in half that time has failed. */
 const KEEPALIVE_S = 30;
 const GOODBYE_MS = 1_000;
 const ANSWERS = new Set(['connack', 'puback', 'pingresp']);
 /**
- * What a broker may send before and beside its answers, and for each message. It has nothing else to say to a client
- * that never subscribes, and a packet is held in memory until it is whole.
+ * Bytes that a broker may send at first, for each message and per minute. A client that never subscribes needs only
+ * acknowledgements from it, and a packet is held in memory until it is complete.
  */
 const ALLOWED_BYTES = { atFirst: 4_096, perMessage: 64, perMinute: 256 } as const;
 
 /**
- * Builds what connects to brokers. The name is resolved anew for each connection, every answer has to pass the address
- * rules, and the connection goes to that one address.
+ * Builds the function that connects to brokers. The name is resolved for each connection, every resolved address has to
+ * comply with the address rules, and the connection goes to that one address.
  */
 export function createConnectMqtt(options: MqttOptions): ConnectMqtt {
   return async (request) => {
@@ -88,7 +88,7 @@ function socketTo({ ca }: MqttOptions, { url, login, serverCa }: ConnectRequest,
   const trusted = serverCa ?? ca;
   const name = isIP(url.host) === 0 ? url.host.replace(/\.$/, '') : '';
   return connectTls({
-    // The address that was checked; the name appears only in the TLS handshake.
+    // The checked address; the name appears only in the TLS handshake.
     host: address,
     port,
     servername: name,
@@ -118,7 +118,7 @@ async function logIn({ ackMs, connectMs }: MqttOptions, request: ConnectRequest,
   });
   client.on('error', (error) => end(failureOf(error)));
   client.on('close', () => end('closed'));
-  // A broker answers a client that never subscribes, and says nothing by itself.
+  // A broker only answers a client that never subscribes.
   client.on('packetreceive', ({ cmd }) => {
     if (!ANSWERS.has(cmd)) end('protocol_error');
   });
@@ -153,7 +153,7 @@ function loggedIn(client: MqttClient, ended: AbortSignal): Promise<void> {
   });
 }
 
-/** Ends a connection whose broker sends more than answers. @returns what allows the answer to one more message */
+/** Ends a connection whose broker sends too much. @returns a function that permits the answer to one more message */
 function boundAnswers(socket: Socket, end: () => void): () => void {
   const began = performance.now();
   let allowed: number = ALLOWED_BYTES.atFirst;
@@ -195,7 +195,7 @@ function acknowledged(
     }
     ended.addEventListener('abort', onEnd, { once: true });
     client.publish(topic, body, { qos: 1, retain: false }, (error) => {
-      // What a broker refuses by a code of its own is as little delivered as what it does not answer.
+      // A message that a broker rejects with a code of its own is not delivered, as is one without an answer.
       if (error) end(failureOf(error));
       else finish(resolve);
     });
@@ -215,13 +215,13 @@ async function goodbye(client: MqttClient, ended: AbortSignal): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Callers learn of no more than this: the rest would tell them about hosts that they cannot see. */
+/** Callers receive only these reasons: more would reveal hosts that they cannot reach. */
 function failureOf(error: unknown): MqttFailure {
   if (error instanceof MqttError) return error.failure;
   if (error instanceof AddressError) return 'unreachable';
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (message === 'Keepalive timeout') return 'timeout';
-  // Codes of MQTT: the broker answered the login and does not want this client.
+  // Codes of MQTT: the broker rejected the login of this client.
   if (typeof code === 'number') return 'refused';
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET|ERR_SSL|ERR_OSSL|ERR_TLS|EPROTO/.test(String(code)))
     return 'tls_invalid';

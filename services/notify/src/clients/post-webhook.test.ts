@@ -8,7 +8,7 @@ import { createPostWebhook } from './post-webhook.ts';
 const recorded = recordSpans();
 afterAll(() => recorded.stop());
 
-test('a span tells how long a name server took and how it failed, without path and query', async () => {
+test('a span shows how long a name server took and how it failed, without path and query', async () => {
   const policy = createAddressPolicy([], { lookup: () => Promise.reject(new AddressError('resolve_timeout')) });
   const { resolve } = createPostWebhook({ policy, connectMs: 3_000, totalMs: 15_000 });
   const url = parseWebhookUrl('https://hooks.example.org/path?token=secret', { policy, allowsHttp: false });

@@ -11,47 +11,47 @@ import type { WebhookUrl } from '../domain/webhook-url.ts';
 
 interface WebhookTarget {
   url: WebhookUrl;
-  /** Ends the work; it then rejects with the reason of the signal. */
+  /** Cancels the request, which then rejects with the reason of the signal. */
   signal: AbortSignal;
 }
 
 interface WebhookRequest extends WebhookTarget {
-  /** Where it goes, as `resolve` said just now. */
+  /** Destination, as returned by `resolve`. */
   address: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Sends webhooks. Never rejects for what a receiver or its name server does. @throws the reason of the signal. */
+/** Sends webhooks. Never rejects because of a receiver or its name server. @throws the reason of the signal. */
 export interface PostWebhook {
-  /** The one address to which a request is going to be sent, or why there is none. */
+  /** The address to which a request will be sent, or the reason for none. */
   resolve: (target: WebhookTarget) => Promise<{ address: string } | Answer>;
   post: (request: WebhookRequest) => Promise<Answer>;
 }
 
 export interface PostOptions {
   policy: AddressPolicy;
-  /** Longest time for the name, and for the connection with its TLS handshake. */
+  /** Time limit for name resolution, and for the connection with its TLS handshake. */
   connectMs: number;
-  /** Longest time of a request up to the head of the answer. */
+  /** Time limit of a request up to the head of the response. */
   totalMs: number;
   /** Certificates to trust instead of those of Node.js. */
   ca?: string | undefined;
 }
 
-/** What is read of an answer, so that a receiver can finish it; its content is dropped. */
+/** Limits for reading a response, so that a receiver can finish it; its content is discarded. */
 const BODY = { bytes: 1024, ms: 1_000 } as const;
 
 const RESOLVE_SPAN = { tracer: 'vision.webhooks', name: 'resolve a webhook host' };
 const SPAN = { tracer: 'vision.webhooks', name: 'deliver a webhook' };
 
-/** The head of an answer that is longer ends the request. */
+/** Maximum size of the head of a response; a longer one ends the request. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /**
- * Builds what sends webhooks. The name is resolved anew for each request, every answer has to pass the address rules,
- * and the request goes to that one address, so no later answer of a name server leads it elsewhere. Redirects are not
- * followed. No socket is left.
+ * Builds the client that sends webhooks. The name is resolved for each request, every resolved address has to comply
+ * with the address rules, and the request goes to that one address, so no later response of a name server redirects it.
+ * Redirects are not followed. No socket stays open.
  */
 export function createPostWebhook(options: PostOptions): PostWebhook {
   return {
@@ -81,7 +81,7 @@ async function post(options: PostOptions, asked: WebhookRequest): Promise<Answer
   const { url, signal } = asked;
   signal.throwIfAborted();
   const sending = send(options, asked);
-  // Errors after the answer, and those that ending it makes.
+  // Errors after the response, and those from ending it.
   sending.on('error', () => undefined);
   const onAbort = () => sending.destroy(signal.reason as Error);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -103,7 +103,7 @@ async function post(options: PostOptions, asked: WebhookRequest): Promise<Answer
 function send({ ca }: PostOptions, { url, address, headers, body }: WebhookRequest): ClientRequest {
   const start = url.scheme === 'https' ? httpsRequest : httpRequest;
   const sending = start({
-    // The address that was checked; the name appears only in Host and in the TLS handshake.
+    // The checked address; the name appears only in Host and in the TLS handshake.
     host: address,
     port: url.port,
     path: url.pathAndQuery,
@@ -137,12 +137,12 @@ function replyTo(sending: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sending.once('response', resolve);
     sending.once('error', reject);
-    // An answer that switches protocols ends the request with neither a response nor an error.
+    // A response that switches protocols ends the request without a response event or an error.
     sending.once('close', () => reject(new NoAnswerError()));
   });
 }
 
-/** Reads to the end of an answer, or as much as there is patience for. */
+/** Reads to the end of a response, or up to the limits. */
 function readSome(reply: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
@@ -167,7 +167,7 @@ function answerOf(reply: IncomingMessage): Answer {
   return { outcome: 'http_status', status, retryAfterMs };
 }
 
-/** Callers learn of no more than this: the rest would tell them about hosts that they cannot see. */
+/** Callers receive only these outcomes: more would reveal hosts that they cannot reach. */
 function outcomeOf(error: unknown, isLate: boolean): AttemptOutcome {
   if (isLate || error instanceof ConnectTimeoutError) return 'timeout';
   if (error instanceof AddressError) return 'unreachable';

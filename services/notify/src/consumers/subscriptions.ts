@@ -7,7 +7,7 @@ import { forgetTask } from '../use-cases/log/forget-task.ts';
 import { logAlarm } from '../use-cases/alarms/log-alarm.ts';
 import { logTask } from '../use-cases/log/log-task.ts';
 
-/** Handlers of what other services publish. */
+/** Handlers of events from other services. */
 export function subscriptions(
   deps: Pick<Deps, 'db' | 'settings' | 'signals' | 'wakeRelay' | 'wakeWebhooks'>,
 ): Subscription[] {

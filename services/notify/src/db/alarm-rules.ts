@@ -1,22 +1,24 @@
 import type { Knex } from 'knex';
 import type { StoredRule } from '../domain/alarm-rule.ts';
 
-/** Makes other changes of the rules of a subject wait until the transaction ends: they are counted and published. */
+/**
+ * Blocks other changes of the rules of a subject until the transaction ends, because they are counted and published.
+ */
 export async function lockRules(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw(`select pg_advisory_xact_lock(hashtextextended('alarm-rules ' || ?, 0))`, [subject]);
 }
 
-/** A rule, also a deleted one. */
+/** A rule, possibly a deleted one. */
 export async function findRule(db: Knex, subject: string, ruleId: string): Promise<StoredRule | undefined> {
   return db('alarm_rules').where({ subject, rule_id: ruleId }).first<StoredRule | undefined>();
 }
 
-/** The rules of a subject by their names; deleted ones are left out. */
+/** The rules of a subject by their names, without deleted ones. */
 export async function listRules(db: Knex, subject: string): Promise<StoredRule[]> {
   return db('alarm_rules').where({ subject }).whereNull('deleted_at').orderBy('rule_id').select<StoredRule[]>();
 }
 
-/** How many rules a subject has. */
+/** Counts the rules of a subject. */
 export async function countRules(tx: Knex.Transaction, subject: string): Promise<number> {
   const row = await tx('alarm_rules')
     .where({ subject })
@@ -27,8 +29,8 @@ export async function countRules(tx: Knex.Transaction, subject: string): Promise
 }
 
 /**
- * Versions grow with the time too, in seconds: a version that a database lost when it was set back is not given to
- * another definition, which the service that evaluates rules would take for the one it has.
+ * Versions also increase with the time, in seconds: a version that a database lost in a restore is not assigned to
+ * another definition. The service that evaluates rules would take that definition for the one it has.
  */
 const NEWER = `greatest(r.version + 1, extract(epoch from clock_timestamp())::bigint)`;
 
@@ -51,7 +53,7 @@ export async function saveRule(
   return rows[0];
 }
 
-/** Gives a rule another name; its version stays. */
+/** Renames a rule; its version stays. */
 export async function renameRule(
   tx: Knex.Transaction,
   { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
@@ -65,7 +67,7 @@ export async function renameRule(
   return rows[0];
 }
 
-/** Marks a rule as deleted, as a new version; of what it said, `definition` is left. */
+/** Marks a rule as deleted, as a new version with this `definition`. */
 export async function markRuleDeleted(
   tx: Knex.Transaction,
   { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
@@ -82,7 +84,7 @@ export async function markRuleDeleted(
 
 const NEWER_THAN = `greatest(:version::bigint + 1, extract(epoch from clock_timestamp())::bigint)`;
 
-/** Gives a rule, also a deleted one, a version that is newer than `version`; what it says stays. */
+/** Assigns a version above `version` to a rule, possibly a deleted one; its definition stays. */
 export async function saveNewer(
   tx: Knex.Transaction,
   { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
@@ -95,7 +97,7 @@ export async function saveNewer(
   return rows[0];
 }
 
-/** Stores a rule that is not known here as a deleted one, newer than `version`. */
+/** Stores an unknown rule as a deleted one, with a version above `version`. */
 export async function saveUnknownRule(
   tx: Knex.Transaction,
   rule: Pick<StoredRule, 'subject' | 'rule_id' | 'definition'>,
@@ -110,7 +112,7 @@ export async function saveUnknownRule(
   return rows[0];
 }
 
-/** Takes up to `limit` rules that were published last more than `hours` ago, and notes that they are published now. */
+/** Claims up to `limit` rules that were last published more than `hours` ago, and records them as published now. */
 export async function claimUnpublished(tx: Knex.Transaction, hours: number, limit: number): Promise<StoredRule[]> {
   const { rows } = await tx.raw<{ rows: StoredRule[] }>(
     `update alarm_rules set published_at = now() where (subject, rule_id) in (
@@ -123,7 +125,7 @@ export async function claimUnpublished(tx: Knex.Transaction, hours: number, limi
   return rows;
 }
 
-/** Forgets up to `limit` rules that were deleted more than `days` ago. @returns how many */
+/** Removes up to `limit` rules that were deleted more than `days` ago. @returns their number */
 export async function removeOldRules(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from alarm_rules where (subject, rule_id) in (

@@ -5,12 +5,12 @@ import type { AlarmState, KnownAlarm, Review, StoredAlarm, Verdict } from '../do
 
 const SHOWN = ['alarm_id', 'position', 'data', 'verdict', 'note', 'reviewed_at'];
 
-/** The version of an alarm that is stored; undefined for a new alarm. The lock of its log protects it. */
+/** The stored version of an alarm; undefined for a new alarm. The lock of its log protects it. */
 export async function findKnownAlarm(tx: Knex.Transaction, alarmId: string): Promise<KnownAlarm | undefined> {
   return tx('alarms').where({ alarm_id: alarmId }).first<KnownAlarm | undefined>('version', 'state', 'created_at');
 }
 
-/** Stores an alarm whose opening has this number. */
+/** Stores an alarm whose opening has this number in the log. */
 export async function insertAlarm(tx: Knex.Transaction, alarm: AlarmSnapshot, position: number): Promise<void> {
   const { alarm_id, subject, rule_id, task_id, client_ref = null, opened_ms, judged_at } = alarm;
   await tx('alarms').insert({
@@ -45,7 +45,7 @@ export async function findAlarm(db: Knex, subject: string, alarmId: string): Pro
     .first<StoredAlarm | undefined>(...SHOWN);
 }
 
-/** Stores what the subject says about its alarm. The time stays when it says the same again. */
+/** Stores the verdict of the subject about its alarm. The time stays when the verdict is repeated. */
 export async function saveReview(
   db: Knex,
   { subject, alarmId, verdict, note }: Review & { subject: string; alarmId: string },
@@ -82,7 +82,7 @@ export interface AlarmRange {
   limit: number;
 }
 
-/** Alarms whose openings lie in a range of the log, in its order. */
+/** Alarms whose openings are in a range of the log, in its order. */
 export async function readAlarms(
   db: Knex,
   { subject, after, upTo, order, limit }: AlarmRange,
@@ -115,7 +115,7 @@ export async function countVerdicts(
   return counts;
 }
 
-/** Removes the alarms of a task. @returns how many */
+/** Removes the alarms of a task. @returns their number */
 export async function removeAlarmsOf(db: Knex, taskId: string, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     'delete from alarms where alarm_id in (select alarm_id from alarms where task_id = :taskId limit :limit)',
@@ -125,9 +125,9 @@ export async function removeAlarmsOf(db: Knex, taskId: string, limit: number): P
 }
 
 /**
- * Removes up to `limit` alarms that changed last more than `days` ago. An open alarm stays while its task has not
+ * Removes up to `limit` alarms that last changed more than `days` ago. An open alarm stays while its task has not
  * ended.
- * @returns how many
+ * @returns their number
  */
 export async function removeOldAlarms(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(

@@ -2,13 +2,13 @@ import type { Knex } from 'knex';
 
 /** Longer than any lease. */
 const LEASED = `interval '2 minutes'`;
-/** The longest pause of an endpoint of MQTT. */
+/** The longest pause of an MQTT endpoint. */
 const PAUSED = `interval '5 minutes'`;
 
 /**
- * Makes due what lies further ahead than any lease or pause: it was written while the clock of the database was ahead,
- * and nothing would be done about it until the clock has caught up. Webhooks that have failed wait for hours at times:
- * they keep their time.
+ * Makes rows due that are scheduled later than any lease or pause: they were written while the clock of the database
+ * was ahead, and would otherwise wait until the clock has caught up. Failed webhooks may be scheduled hours ahead:
+ * their times stay.
  */
 export async function bringBackInstants(db: Knex): Promise<void> {
   await db.raw(

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { MAX_PENDING, ROOM_TO_GO_ON } from '../domain/delivery.ts';
 import type { EventType } from '../domain/event.ts';
 
-/** An endpoint whose log has events that were not made into deliveries yet. */
+/** An endpoint whose log has events without deliveries. */
 export interface BehindEndpoint {
   endpoint_key: string;
   subject: string;
@@ -13,18 +13,18 @@ export interface BehindEndpoint {
   missed_after: number | null;
 }
 
-/** One that was left out waits until enough of its deliveries have ended. */
+/** An endpoint with skipped events waits until enough of its deliveries have ended. */
 const IS_BEHIND = `e.is_enabled and (
   (e.missed_after is null and e.position < l.position)
   or (e.missed_after is not null and not exists (
     select from webhook_deliveries as d where d.endpoint_key = e.endpoint_key and d.state = 'pending'
     offset ${MAX_PENDING - ROOM_TO_GO_ON})))`;
 
-/** SQL that is true while an endpoint is behind its log. */
+/** SQL that is true while the deliveries of an endpoint are incomplete up to the end of its log. */
 export const SOME_BEHIND = `exists (
   select from webhook_endpoints as e join subject_logs as l using (subject) where ${IS_BEHIND})`;
 
-/** Endpoints that are behind, or that wait for room to be told what they missed. */
+/** Endpoints with undispatched events, or with enough free deliveries for the event about skipped ones. */
 export async function findBehind(db: Knex, limit: number): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
     `select e.endpoint_key as key from webhook_endpoints as e join subject_logs as l using (subject)
@@ -34,7 +34,7 @@ export async function findBehind(db: Knex, limit: number): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** Locks such an endpoint; undefined while another process works on it. */
+/** Locks such an endpoint; undefined while another process holds it. */
 export async function lockBehind(tx: Knex.Transaction, endpointKey: string): Promise<BehindEndpoint | undefined> {
   const { rows } = await tx.raw<{ rows: BehindEndpoint[] }>(
     `select e.endpoint_key, e.subject, e.endpoint_id, e.host, e.event_types, e.position, e.missed_after
@@ -46,7 +46,7 @@ export async function lockBehind(tx: Knex.Transaction, endpointKey: string): Pro
   return rows[0];
 }
 
-/** Notes how far the log was made into deliveries. */
+/** Stores up to where the log was turned into deliveries. */
 export async function moveEndpoint(
   tx: Knex.Transaction,
   { endpoint_key, position, missed_after }: Pick<BehindEndpoint, 'endpoint_key' | 'position' | 'missed_after'>,
@@ -54,7 +54,7 @@ export async function moveEndpoint(
   await tx('webhook_endpoints').where({ endpoint_key }).update({ position, missed_after });
 }
 
-/** Deliveries of an endpoint that are pending, counted up to `most`. */
+/** Counts the pending deliveries of an endpoint, up to `most`. */
 export async function countPending(db: Knex, endpointKey: string, most: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ pending: number }] }>(
     `select count(*)::int as pending from (
@@ -64,7 +64,7 @@ export async function countPending(db: Knex, endpointKey: string, most: number):
   return rows[0].pending;
 }
 
-/** An event of the log, as far as a delivery names it. */
+/** Fields of an event that a delivery needs. */
 export interface LogEntry {
   position: number;
   event_id: string;
@@ -76,7 +76,7 @@ export interface LogEntry {
 
 const ENTRY = 'position, event_id, type, task_id, occurred_at, data';
 
-/** Events of a log behind a place, in its order. */
+/** Events of a log after a position, in its order. */
 export async function readEntries(
   db: Knex,
   range: { subject: string; after: number; upTo: number; limit: number },
@@ -99,16 +99,16 @@ export interface NewDelivery {
   task_id: string | null;
 }
 
-/** Adds deliveries that are due now; an event that the endpoint has one of is passed over. */
+/** Adds deliveries that are due now; skips events of which the endpoint has one. */
 export async function insertDeliveries(tx: Knex.Transaction, deliveries: NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx('webhook_deliveries').insert(deliveries).onConflict(['endpoint_key', 'event_id']).ignore();
 }
 
-/** The same, but what failed or is held is due once more. @returns how many are due because of it */
+/** The same, but failed and held deliveries become due again. @returns the number of deliveries that became due */
 export async function insertOrRepeat(tx: Knex.Transaction, deliveries: NewDelivery[]): Promise<number> {
   if (deliveries.length === 0) return 0;
-  // Locks no row that is delivered or under way.
+  // Locks no row of a delivered or running delivery.
   const added: unknown[] = await tx('webhook_deliveries')
     .insert(deliveries)
     .onConflict(['endpoint_key', 'event_id'])

@@ -3,7 +3,7 @@ import type { EventType, LoggedEvent, NewEvent } from '../domain/event.ts';
 
 /**
  * Locks the log of a subject until the transaction ends, as appending does. Use it before a check that has to hold for
- * what is appended after it.
+ * the events that are appended after it.
  */
 export async function lockLog(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw(
@@ -14,11 +14,11 @@ export async function lockLog(tx: Knex.Transaction, subject: string): Promise<vo
 }
 
 /**
- * Appends an event to the log of its subject, unless it is there. The row of the subject stays locked until the
- * transaction ends, so no reader sees an event before one with a smaller number.
+ * Appends an event to the log of its subject, unless the log has it. The row of the subject stays locked until the
+ * transaction ends, so no reader receives an event before one with a smaller number.
  *
- * A number is the time in milliseconds, or one more than the last number where that is more. A database that was set
- * back and has lost numbers does not give them to other events, so a cursor never points into the wrong place.
+ * A number is the time in milliseconds, or one more than the last number if that is larger. A restored database that
+ * has lost numbers does not assign them to other events, so a cursor never points to the wrong position.
  * @returns its number; undefined when the log has it
  */
 export async function appendToLog(
@@ -41,13 +41,13 @@ export async function appendToLog(
   return rows[0]?.position;
 }
 
-/** The number of the newest event of a subject; 0 without one. */
+/** The number of the newest event of a subject; 0 without events. */
 export async function readHead(db: Knex, subject: string): Promise<number> {
   const row = await db('subject_logs').where({ subject }).first<{ position: number } | undefined>('position');
   return row?.position ?? 0;
 }
 
-/** The same of many subjects; those without an event are left out. */
+/** The same for many subjects; those without an event are omitted. */
 export async function readHeads(db: Knex, subjects: string[]): Promise<Map<string, number>> {
   const rows = await db('subject_logs')
     .whereRaw('subject = any(?)', [subjects])
@@ -66,12 +66,12 @@ export interface LogRange {
   limit: number;
 }
 
-/** What a log has in a range. */
+/** Part of a log in a range. */
 export interface LogExtract {
   events: LoggedEvent[];
-  /** The newest event of the subject that retention removed, by its number and the time at which it was logged. */
+  /** The newest event of the subject that retention removed: its number and the time at which it was logged. */
   expired: { position: number; at: Date } | undefined;
-  /** Whether the event before the range is there, or was removed: false means that the log lost it. */
+  /** Whether the event before the range is stored, or was removed: false means that the log lost it. */
   hasBefore: boolean;
 }
 
@@ -87,8 +87,8 @@ const HAS_BEFORE = `
   or exists (select from removed_events where subject = :subject and position = :after)`;
 
 /**
- * Events of a range in its order. Rare types are found by their own index, each type for itself. One statement sees
- * events and what expired of them, so no event goes between the two.
+ * Events of a range in its order. Each of the rare types is found by its own index. One statement reads events and the
+ * mark of expired ones, so no event can expire between the two.
  */
 export async function readLog(db: Knex, { types, order, ...range }: LogRange): Promise<LogExtract> {
   const condition = 'subject = :subject and position > :after and position <= :upTo';
@@ -114,7 +114,7 @@ export async function readLog(db: Knex, { types, order, ...range }: LogRange): P
   };
 }
 
-/** Removes the events of a task, and notes their numbers. @returns how many */
+/** Removes the events of a task, and records their numbers. @returns how many */
 export async function removeEventsOf(db: Knex, taskId: string, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ count: number }] }>(
     `with removed as (
@@ -130,7 +130,7 @@ export async function removeEventsOf(db: Knex, taskId: string, limit: number): P
   return rows[0].count;
 }
 
-/** Removes up to `limit` notes of events that were removed more than `days` ago. @returns how many */
+/** Removes up to `limit` records of events that were removed more than `days` ago. @returns how many */
 export async function removeOldNotes(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from removed_events where (subject, position) in (
@@ -152,8 +152,8 @@ export async function lastBefore(db: Knex, subject: string, position: number): P
 }
 
 /**
- * Removes up to `limit` events that were logged more than `days` ago, and notes for each subject how far. Runs beside
- * others of its kind: rows of subjects are locked in their order.
+ * Removes up to `limit` events that were logged more than `days` ago, and stores for each subject up to where. May run
+ * concurrently: rows of subjects are locked in their order.
  * @returns how many
  */
 export async function removeOldEvents(db: Knex, days: number, limit: number): Promise<number> {
@@ -175,7 +175,7 @@ export async function removeOldEvents(db: Knex, days: number, limit: number): Pr
   return rows[0].count;
 }
 
-/** How many events of a subject have numbers behind `after` and up to `upTo`. */
+/** Counts the events of a subject with numbers above `after`, up to `upTo`. */
 export async function countEvents(
   db: Knex,
   { subject, after, upTo }: { subject: string; after: number; upTo: number },
@@ -188,7 +188,7 @@ export async function countEvents(
   return rows[0].count;
 }
 
-/** Events of a type that a subject had in the last seconds. */
+/** Counts the events of one type of a subject in the last seconds. */
 export async function countSince(
   tx: Knex.Transaction,
   subject: string,

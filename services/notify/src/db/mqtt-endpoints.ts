@@ -4,7 +4,7 @@ import type { MqttDisabledReason, MqttFailure } from '../domain/mqtt-failure.ts'
 
 /** A broker of a caller that events of a subject are published to. */
 export interface MqttEndpointRow {
-  /** Names the endpoint in boxes and as MQTT client: another endpoint of the same name later is another one. */
+  /** Identifies the endpoint in boxes and as MQTT client: a later endpoint of the same name has another key. */
   endpoint_key: string;
   subject: string;
   endpoint_id: string;
@@ -18,13 +18,13 @@ export interface MqttEndpointRow {
   disabled_reason: MqttDisabledReason | null;
   /** Counts changes of the settings: a connection with older ones is closed. */
   revision: number;
-  /** The API key by which it was last changed. */
+  /** The API key that changed it last. */
   key_id: string | null;
-  /** Everything up to here was acknowledged by the broker, or is not wanted. */
+  /** The broker has acknowledged every wanted event up to this number. */
   position: number;
-  /** A process that died held its lease until then; `-Infinity` when none ever had it. */
+  /** Expiry of the lease of a process that died; `-Infinity` when no process ever had it. */
   lease_until: Date | number;
-  /** Since when the process that has the lease is connected; null while none is. */
+  /** Start of the connection of the process that has the lease; null without a connection. */
   connected_since: Date | null;
   failing_since: Date | null;
   failures: number;
@@ -56,18 +56,18 @@ const COLUMNS = [
   'updated_at',
 ] as const;
 
-/** What a caller decides about an endpoint. */
+/** Settings that a caller chooses for an endpoint. */
 export interface MqttSettings {
   brokerBox: Buffer;
   host: string;
   topicPrefix: string;
   eventTypes: string[] | null;
   isEnabled: boolean;
-  /** The API key that asks for it. */
+  /** The API key of the request. */
   keyId: string | undefined;
 }
 
-/** Changes of the endpoints of a subject wait for each other, so their number is counted right. */
+/** Serialises changes of the endpoints of a subject, so that their number is counted correctly. */
 export async function lockMqttEndpointsOf(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw(`select pg_advisory_xact_lock(hashtextextended('mqtt_endpoints ' || ?, 0))`, [subject]);
 }
@@ -95,7 +95,7 @@ export async function countMqttEndpoints(tx: Knex.Transaction, subject: string):
   return Number(row?.count ?? 0);
 }
 
-/** Adds an endpoint, which is sent what is logged from now on. */
+/** Adds an endpoint, which receives events that are logged from now on. */
 export async function insertMqttEndpoint(
   tx: Knex.Transaction,
   key: { endpointKey: string; subject: string; endpointId: string },
@@ -112,8 +112,8 @@ export async function insertMqttEndpoint(
 }
 
 /**
- * Replaces the settings of an endpoint. It connects anew, and at once; one that was disabled begins with the next
- * event when it is enabled.
+ * Replaces the settings of an endpoint, which reconnects at once. A disabled one begins with the next event when it is
+ * enabled.
  */
 export async function replaceMqttEndpoint(
   tx: Knex.Transaction,
@@ -135,7 +135,7 @@ export async function replaceMqttEndpoint(
   );
 }
 
-/** Disables an endpoint that is locked. Its connection is closed when its lease is renewed the next time. */
+/** Disables a locked endpoint. Its connection is closed at the next renewal of its lease. */
 export async function disableMqttEndpoint(
   tx: Knex.Transaction,
   endpointKey: string,
@@ -150,7 +150,7 @@ export async function disableMqttEndpoint(
   });
 }
 
-/** Enabled endpoints that were last changed by a key, locked until the transaction ends. */
+/** Enabled endpoints that a key changed last, locked until the transaction ends. */
 export async function lockMqttEndpointsOfKey(
   tx: Knex.Transaction,
   { subject, key_id: keyId }: WebhookKey,
@@ -178,7 +178,7 @@ export async function findBrokersSealedOtherwise(db: Knex, version: number, limi
     .select<SealedBrokerRow[]>('endpoint_key', 'broker_box');
 }
 
-/** Stores a box that was sealed anew, unless the endpoint has another by now. @returns whether it did */
+/** Stores a re-encrypted box, unless the endpoint has another one by now. @returns whether it was stored */
 export async function replaceBrokerBox(db: Knex, before: SealedBrokerRow, box: Buffer): Promise<boolean> {
   return (await db(TABLE).where(before).update({ broker_box: box })) === 1;
 }

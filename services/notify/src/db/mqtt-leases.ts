@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { MqttFailure } from '../domain/mqtt-failure.ts';
 import type { MqttEndpointRow } from './mqtt-endpoints.ts';
 
-/** An endpoint that this process may connect to. */
+/** An endpoint to which this process may connect. */
 export interface LeasedMqttEndpoint extends Pick<
   MqttEndpointRow,
   | 'endpoint_key'
@@ -15,7 +15,7 @@ export interface LeasedMqttEndpoint extends Pick<
   | 'revision'
   | 'position'
 > {
-  /** Names this claim: statements of an earlier holder change nothing. */
+  /** Fencing token of this claim: statements of an earlier holder change nothing. */
   lease_token: string;
 }
 
@@ -25,7 +25,7 @@ type Lease = Pick<LeasedMqttEndpoint, 'endpoint_key' | 'lease_token' | 'revision
 export const SOME_MQTT_DUE = `exists (
   select from mqtt_endpoints where is_enabled and greatest(lease_until, next_at) <= now())`;
 
-/** Takes endpoints that no process is connected to, those that wait longest first. */
+/** Claims endpoints without a connected process, those that have waited longest first. */
 export async function claimMqttEndpoints(
   db: Knex,
   { limit, leaseMs }: { limit: number; leaseMs: number },
@@ -45,7 +45,7 @@ export async function claimMqttEndpoints(
   return rows;
 }
 
-/** Renews leases of endpoints that are enabled and have the settings they were claimed with. @returns their tokens */
+/** Renews leases of enabled endpoints whose settings are unchanged since the claim. @returns their tokens */
 export async function renewMqttLeases(
   db: Knex,
   held: Pick<LeasedMqttEndpoint, 'lease_token' | 'revision'>[],
@@ -66,7 +66,7 @@ export async function noteMqttConnected(db: Knex, lease: Lease): Promise<void> {
 }
 
 /**
- * Notes how far the broker has acknowledged, and whether that shows that it works.
+ * Stores up to where the broker has acknowledged, and whether that proves that it works.
  * @returns false when the lease is lost, or the endpoint has other settings or is disabled
  */
 export async function moveMqttEndpoint(
@@ -102,13 +102,15 @@ export async function releaseMqttLease(
     .update({ lease_token: null, lease_until: db.fn.now(), connected_since: null });
 }
 
-/** How long an endpoint has been failing. */
+/** Duration of the failures of an endpoint. */
 export interface FailingMqtt {
   failures: number;
   hours: number;
 }
 
-/** Counts a failure; the endpoint stays locked. @returns undefined when the lease is lost or the settings are others */
+/**
+ * Counts a failure; the endpoint stays locked. @returns undefined when the lease is lost or the settings have changed
+ */
 export async function noteMqttFailure(
   tx: Knex.Transaction,
   { endpoint_key, lease_token, revision }: Lease,
@@ -125,7 +127,7 @@ export async function noteMqttFailure(
   return rows[0];
 }
 
-/** Gives the lease back; no process connects before the pause is over. */
+/** Releases the lease; no process connects before the pause has ended. */
 export async function postponeMqtt(
   db: Knex,
   { endpoint_key, lease_token }: Omit<Lease, 'revision'>,
@@ -139,7 +141,7 @@ export async function postponeMqtt(
   );
 }
 
-/** How MQTT endpoints stand: connected, and the longest time that one has waited for a process to connect to it. */
+/** State of MQTT endpoints: connected ones, and the longest time that one has waited for a process. */
 export async function readMqttState(db: Knex): Promise<{ connected: number; waiting_s: number; disabled: number }> {
   const { rows } = await db.raw<{ rows: [{ connected: number; waiting_s: number; disabled: number }] }>(
     `select count(*) filter (where is_enabled and connected_since is not null and lease_until > now())::int

@@ -6,21 +6,21 @@ export interface SeenTask {
   status: string;
 }
 
-/** The newest version of a task that the log has seen, locked; undefined for a task that it has not. */
+/** The newest logged version of a task, locked; undefined for a task that the log does not know. */
 export async function findSeenTask(tx: Knex.Transaction, taskId: string): Promise<SeenTask | undefined> {
   return tx('task_states').where({ task_id: taskId }).forUpdate().first<SeenTask | undefined>('version', 'status');
 }
 
-/** Notes a newer version. */
+/** Stores a newer version. */
 export async function saveSeenTask(tx: Knex.Transaction, task: TaskSnapshot): Promise<void> {
   const { task_id, version, status, updated_at } = task;
   await tx('task_states').insert({ task_id, version, status, updated_at }).onConflict('task_id').merge();
 }
 
-/** The newest version that the column holds: every version that a task can have is older. */
+/** The largest version that the column holds: every version of a task is older. */
 const LAST_VERSION = 2_147_483_647;
 
-/** Marks a task as deleted, also one of which the log knows nothing: no version of it is new from now on. */
+/** Marks a task as deleted, also one that the log does not know: no version of it counts as new from now on. */
 export async function markDeleted(tx: Knex.Transaction, { task_id, deleted_at }: TaskDeletion): Promise<void> {
   const mark = { version: LAST_VERSION, status: 'deleted', updated_at: deleted_at, deleted_at };
   await tx('task_states')
@@ -38,7 +38,7 @@ export async function isDeleted(tx: Knex.Transaction, taskId: string): Promise<b
   return row !== undefined;
 }
 
-/** Whether an instant lies more than `days` back. */
+/** Whether an instant is more than `days` ago. */
 export async function isOlderThan(db: Knex, instant: string, days: number): Promise<boolean> {
   const { rows } = await db.raw<{ rows: [{ old: boolean }] }>(
     'select ?::timestamptz < vision_now() - make_interval(days => ?) as old',
@@ -47,7 +47,7 @@ export async function isOlderThan(db: Knex, instant: string, days: number): Prom
   return rows[0].old;
 }
 
-/** Forgets tasks that ended, or were deleted, more than `days` ago. @returns how many */
+/** Removes tasks that ended, or were deleted, more than `days` ago. @returns their number */
 export async function removeOldTasks(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from task_states where task_id in (

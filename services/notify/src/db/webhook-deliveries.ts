@@ -3,7 +3,7 @@ import type { Attempt, DeliveryState } from '../domain/delivery.ts';
 import type { LoggedEvent } from '../domain/event.ts';
 import type { EndpointRow } from './webhook-endpoints.ts';
 
-/** A delivery as its owner sees it. */
+/** A delivery in the form for its owner. */
 export interface DeliveryRow {
   delivery_id: string;
   event_id: string;
@@ -20,12 +20,12 @@ const SHOWN = 'delivery_id, event_id, type, state, attempts, lease_until, create
 export interface DeliveryRange {
   endpointKey: string;
   states: readonly DeliveryState[];
-  /** The last delivery of the page before. */
+  /** The last delivery of the previous page. */
   before: string | undefined;
   limit: number;
 }
 
-/** Deliveries of an endpoint, newest first; each state is found by itself. */
+/** Deliveries of an endpoint, newest first; each state is queried separately. */
 export async function listDeliveries(db: Knex, { states, before, ...range }: DeliveryRange): Promise<DeliveryRow[]> {
   const { rows } = await db.raw<{ rows: DeliveryRow[] }>(
     `select found.* from unnest(:states::text[]) as wanted(state)
@@ -40,17 +40,17 @@ export async function listDeliveries(db: Knex, { states, before, ...range }: Del
   return rows;
 }
 
-/** How many webhooks an endpoint, and a subject, may get from one process at once. */
+/** Limits of concurrent webhooks from one process, for an endpoint and for a subject. */
 export interface ClaimBounds {
   limit: number;
   leaseMs: number;
   perEndpoint: number;
   perSubject: number;
-  /** What is under way, by endpoint and by subject. */
+  /** Running webhooks, by endpoint and by subject. */
   busy: { endpoints: ReadonlyMap<string, number>; subjects: ReadonlyMap<string, number> };
 }
 
-/** A delivery with what its request is made of. The event is absent when the log does not have it any more. */
+/** A delivery with the data of its request. The event is absent when it is no longer in the log. */
 export interface ClaimedDelivery
   extends
     Pick<
@@ -68,7 +68,7 @@ export interface ClaimedDelivery
   data: string | null;
 }
 
-/** What requests of claimed deliveries are made of. */
+/** Selects the data of the requests of claimed deliveries. */
 const requestsOf = (claims: string) =>
   `select c.delivery_id, c.endpoint_key, c.subject, c.event_id, c.type, c.position, c.attempt, c.failures, c.attempts,
           extract(epoch from now() - c.begun_at)::float8 * 1000 as age_ms,
@@ -80,9 +80,9 @@ const requestsOf = (claims: string) =>
      left join events as v on v.subject = c.subject and v.position = c.position and v.event_id = c.event_id`;
 
 /**
- * Claims deliveries that are due, each for the time of a lease, and at most so many of an endpoint and of a subject.
- * Subjects with the fewest under way come first, and of a subject such endpoints: one that has much to send, or hangs,
- * leaves room for the others.
+ * Claims due deliveries, each for the time of a lease, up to the limits of an endpoint and of a subject. Subjects with
+ * the fewest running webhooks come first, then their endpoints with the fewest: an endpoint that has much to send, or
+ * hangs, leaves slots for the others.
  */
 export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: ClaimBounds): Promise<ClaimedDelivery[]> {
   const { rows } = await db.raw<{ rows: ClaimedDelivery[] }>(
@@ -129,8 +129,8 @@ const tokenOf = ({ delivery_id, attempt }: Claim) => ({ delivery_id, attempt });
 const ofClaim = (db: Knex, claim: Claim) => db(TABLE).where({ ...tokenOf(claim), state: 'pending' });
 
 /**
- * Stores how a claimed delivery ended, unless another process has claimed it since. What was delivered while its
- * endpoint was disabled is not sent again.
+ * Stores the outcome of a claimed delivery, unless another process has claimed it since. A webhook that was delivered
+ * while its endpoint was disabled is not sent again.
  */
 export async function endDelivery(
   db: Knex,
@@ -152,7 +152,10 @@ export async function postponeDelivery(
   await ofClaim(db, claim).update({ lease_until, failures, attempts: JSON.stringify(attempts) });
 }
 
-/** A claimed delivery as it is now; undefined when it is not to be sent any more, or by another claim. */
+/**
+ * A claimed delivery in its present state; undefined when it is no longer to be sent, or another process has claimed
+ * it.
+ */
 export async function readClaim(db: Knex, claim: Claim): Promise<ClaimedDelivery | undefined> {
   const { rows } = await db.raw<{ rows: ClaimedDelivery[] }>(
     `${requestsOf(TABLE)}
@@ -162,18 +165,18 @@ export async function readClaim(db: Knex, claim: Claim): Promise<ClaimedDelivery
   return rows[0];
 }
 
-/** Gives a claim back: the delivery is due again. */
+/** Releases a claim: the delivery is due again. */
 export async function releaseDelivery(db: Knex, claim: Claim): Promise<void> {
   await ofClaim(db, claim).update({ lease_until: db.fn.now() });
 }
 
-/** Removes a claimed delivery whose event is no longer in the log. @returns whether it was there */
+/** Removes a claimed delivery whose event is no longer in the log. @returns whether it existed */
 export async function dropDelivery(db: Knex, claim: Claim): Promise<boolean> {
   return (await ofClaim(db, claim).delete()) === 1;
 }
 
 /**
- * Makes a delivery of a subject due now. The attempt that may be under way says nothing of it any more.
+ * Makes a delivery of a subject due now. An attempt that is still running no longer affects it.
  * @returns the state of its endpoint; undefined when there is no such delivery
  */
 export async function repeatDelivery(
@@ -198,7 +201,7 @@ export async function repeatDelivery(
   return rows[0];
 }
 
-/** Removes up to `limit` deliveries of a task. @returns how many, and how many of them were not delivered */
+/** Removes up to `limit` deliveries of a task. @returns their number, and the number of undelivered ones */
 export async function removeDeliveriesOf(
   db: Knex,
   taskId: string,
@@ -216,7 +219,7 @@ export async function removeDeliveriesOf(
   return rows[0];
 }
 
-/** Removes up to `limit` deliveries of endpoints that were deleted. @returns how many */
+/** Removes up to `limit` deliveries of deleted endpoints. @returns their number */
 export async function removeDeliveriesOfDeleted(db: Knex, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from webhook_deliveries where delivery_id in (
@@ -227,7 +230,7 @@ export async function removeDeliveriesOfDeleted(db: Knex, limit: number): Promis
   return result.rowCount;
 }
 
-/** Removes up to `limit` deliveries that were made more than `days` ago. @returns how many */
+/** Removes up to `limit` deliveries that were created more than `days` ago. @returns their number */
 export async function removeOldDeliveries(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from webhook_deliveries where delivery_id in (
@@ -241,17 +244,17 @@ export async function removeOldDeliveries(db: Knex, days: number, limit: number)
 /** SQL that is true while a delivery is due. */
 export const SOME_DUE = `exists (select from webhook_deliveries where state = 'pending' and lease_until <= now())`;
 
-/** How webhooks stand, over all subjects. */
+/** State of webhooks over all subjects. */
 export interface WebhookState {
   /** Deliveries that are pending, counted up to 10,000. */
   pending: number;
-  /** Time since the longest waiting delivery was due, of those that could have been sent. */
+  /** Time for which the oldest due delivery has waited, of those that could have been sent. */
   overdue_s: number;
   /** Endpoints that were disabled because they failed or are gone. */
   disabled: number;
 }
 
-/** Deliveries to those that are `full` wait for their receivers, not for this process. */
+/** Deliveries to `full` endpoints and subjects wait for their receivers, not for this process. */
 export async function readWebhookState(
   db: Knex,
   full: { endpoints: string[]; subjects: string[] },

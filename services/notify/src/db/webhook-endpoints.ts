@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { DisabledReason } from '../domain/delivery.ts';
 
-/** Where events of a subject are sent. */
+/** An address that receives events of a subject. */
 export interface EndpointRow {
-  /** Names the endpoint in rows and boxes: another endpoint of the same name later is another one. */
+  /** Identifies the endpoint in rows and boxes: a later endpoint of the same name has another key. */
   endpoint_key: string;
   subject: string;
   endpoint_id: string;
@@ -17,9 +17,9 @@ export interface EndpointRow {
   event_types: string[] | null;
   is_enabled: boolean;
   disabled_reason: DisabledReason | null;
-  /** Up to here the log was made into deliveries. */
+  /** The log was turned into deliveries up to this number. */
   position: number;
-  /** The last event before those that were left out. */
+  /** Number of the last event before the skipped ones. */
   missed_after: number | null;
   failing_since: Date | null;
   failures: number;
@@ -48,17 +48,17 @@ const COLUMNS = [
   'updated_at',
 ] as const;
 
-/** What a caller decides about an endpoint. */
+/** Settings that a caller chooses for an endpoint. */
 export interface EndpointSettings {
   urlBox: Buffer;
   host: string;
   eventTypes: string[] | null;
   isEnabled: boolean;
-  /** The API key of the request; undefined when the gateway does not say it. */
+  /** The API key of the request; undefined when the gateway does not send it. */
   keyId: string | undefined;
 }
 
-/** Changes of the endpoints of a subject wait for each other, so their number is counted right. */
+/** Serialises changes of the endpoints of a subject, so that their number is counted correctly. */
 export async function lockEndpointsOf(tx: Knex.Transaction, subject: string): Promise<void> {
   await tx.raw(`select pg_advisory_xact_lock(hashtextextended('webhook_endpoints ' || ?, 0))`, [subject]);
 }
@@ -95,7 +95,7 @@ export async function countEndpoints(tx: Knex.Transaction, subject: string): Pro
   return Number(row?.count ?? 0);
 }
 
-/** Adds an endpoint, which is sent what is logged from now on. */
+/** Adds an endpoint, which receives events that are logged from now on. */
 export async function insertEndpoint(
   tx: Knex.Transaction,
   key: { endpointKey: string; subject: string; endpointId: string; secretBox: Buffer },
@@ -115,7 +115,7 @@ export async function insertEndpoint(
   );
 }
 
-/** Replaces the settings of an endpoint that is locked, and its secret where one is given. */
+/** Replaces the settings of a locked endpoint, and its secret if one is given. */
 export async function replaceEndpoint(
   tx: Knex.Transaction,
   endpointKey: string,
@@ -134,7 +134,7 @@ interface EndpointChange extends Pick<EndpointSettings, 'host' | 'eventTypes' | 
   secretBox: Buffer | undefined;
 }
 
-/** Enables an endpoint that is locked. It begins with the next event, and with what was held for it. */
+/** Enables a locked endpoint. It begins with the next event, and with its held deliveries. */
 export async function enableEndpoint(tx: Knex.Transaction, endpointKey: string): Promise<void> {
   await tx.raw(
     `update webhook_endpoints as e
@@ -151,7 +151,7 @@ export async function enableEndpoint(tx: Knex.Transaction, endpointKey: string):
   );
 }
 
-/** Disables an endpoint that is locked. What is pending for it is held. */
+/** Disables a locked endpoint. Its pending deliveries are held. */
 export async function disableEndpoint(
   tx: Knex.Transaction,
   endpointKey: string,
@@ -162,8 +162,8 @@ export async function disableEndpoint(
 }
 
 /**
- * Hides an endpoint that is locked and frees its name. It is sent nothing more; its deliveries, which may be millions,
- * are removed in steps before it is.
+ * Hides a locked endpoint and frees its name. It receives nothing more; its deliveries, which may be millions, are
+ * removed in steps before the endpoint itself.
  */
 export async function markEndpointDeleted(tx: Knex.Transaction, endpointKey: string): Promise<void> {
   await disableEndpoint(tx, endpointKey, 'requested');
@@ -172,7 +172,7 @@ export async function markEndpointDeleted(tx: Knex.Transaction, endpointKey: str
     .update({ endpoint_id: endpointKey, deleted_at: tx.fn.now(), missed_after: null });
 }
 
-/** Removes endpoints that were deleted and have no delivery any more. */
+/** Removes deleted endpoints without deliveries. */
 export async function removeDeletedEndpoints(db: Knex): Promise<void> {
   await db.raw(
     `delete from webhook_endpoints as e where deleted_at is not null
@@ -180,7 +180,7 @@ export async function removeDeletedEndpoints(db: Knex): Promise<void> {
   );
 }
 
-/** Puts a secret in place of the one there is, which stays valid for some seconds. @returns until when */
+/** Replaces the secret; the previous one stays valid for some seconds. @returns the end of that time */
 export async function replaceSecret(
   tx: Knex.Transaction,
   endpointKey: string,
@@ -197,7 +197,7 @@ export async function replaceSecret(
   return rows[0].until;
 }
 
-/** A receiver has answered. */
+/** Records that a receiver has answered. */
 export async function noteSuccess(db: Knex, endpointKey: string): Promise<void> {
   await db.raw(
     `update webhook_endpoints set failing_since = null, failures = 0
@@ -206,7 +206,7 @@ export async function noteSuccess(db: Knex, endpointKey: string): Promise<void> 
   );
 }
 
-/** How many subjects have an enabled endpoint that has not answered since its last failure. */
+/** Counts the subjects with an enabled endpoint that has not answered since its last failure. */
 export async function countFailingSubjects(db: Knex): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ count: number }] }>(
     `select count(distinct subject)::int as count from webhook_endpoints where is_enabled and failing_since is not null`,
@@ -214,7 +214,7 @@ export async function countFailingSubjects(db: Knex): Promise<number> {
   return rows[0].count;
 }
 
-/** How long an endpoint has been failing. */
+/** Duration of the failures of an endpoint. */
 export interface Failing {
   subject: string;
   endpoint_id: string;
@@ -224,7 +224,7 @@ export interface Failing {
 }
 
 /**
- * Counts a failed attempt at the address that was asked; the endpoint stays locked.
+ * Counts a failed attempt at this address; the endpoint stays locked.
  * @returns undefined when the endpoint was removed, or has another address by now
  */
 export async function noteFailure(
@@ -252,7 +252,7 @@ export async function findSealedOtherwise(db: Knex, version: number, limit: numb
     .select<SealedRow[]>('endpoint_key', 'url_box', 'secret_box', 'old_secret_box');
 }
 
-/** Stores boxes that were sealed anew, unless the endpoint has others by now. @returns whether it did */
+/** Stores re-encrypted boxes, unless the endpoint has others by now. @returns whether they were stored */
 export async function replaceBoxes(db: Knex, before: SealedRow, after: SealedRow): Promise<boolean> {
   const { endpoint_key, url_box, secret_box, old_secret_box } = after;
   const changed = await db(TABLE)

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { WebhookKey } from '@vision/contracts/webhook-keys';
 
-/** Keys by which enabled endpoints were last changed, each once, in their order. */
+/** Keys that changed enabled endpoints last, each once, in their order. */
 export async function readKeys(
   db: Knex,
   after: { subject: string | undefined; key_id: string | undefined },
@@ -19,7 +19,7 @@ export async function readKeys(
   return rows;
 }
 
-/** Enabled endpoints that were last changed by a key, locked until the transaction ends. */
+/** Enabled endpoints that a key changed last, locked until the transaction ends. */
 export async function lockEndpointsOfKey(
   tx: Knex.Transaction,
   { subject, key_id: keyId }: WebhookKey,
@@ -33,7 +33,7 @@ export async function lockEndpointsOfKey(
   return rows;
 }
 
-/** Removes what waits for an endpoint. @returns how many deliveries */
+/** Removes the waiting deliveries of an endpoint. @returns their number */
 export async function dropWaiting(tx: Knex.Transaction, endpointKey: string): Promise<number> {
   return tx('webhook_deliveries').where({ endpoint_key: endpointKey }).whereIn('state', ['pending', 'held']).delete();
 }

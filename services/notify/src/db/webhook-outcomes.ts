@@ -3,7 +3,7 @@ import { DISABLE_AFTER } from '../domain/delivery.ts';
 import type { Attempt } from '../domain/delivery.ts';
 import type { ClaimedDelivery } from './webhook-deliveries.ts';
 
-/** How a claimed delivery stands after an attempt. */
+/** Outcome of an attempt at a claimed delivery. */
 export interface AttemptOutcome {
   claimed: Pick<ClaimedDelivery, 'delivery_id' | 'attempt' | 'endpoint_key' | 'url_box'>;
   attempts: Attempt[];
@@ -21,8 +21,8 @@ const columnsOf = (outcomes: readonly AttemptOutcome[]) => ({
 });
 
 /**
- * Stores deliveries whose receivers answered, in one statement. It waits for no lock: what another transaction holds,
- * what has another claim by now, and what has an endpoint whose failures have to be cleared stays as it is.
+ * Stores deliveries whose receivers answered, in one statement. It waits for no lock: deliveries that another
+ * transaction has locked, that have another claim by now, or whose endpoint has failures to clear stay unchanged.
  * @returns whether each was stored
  */
 export async function storeDelivered(db: Knex, outcomes: readonly AttemptOutcome[]): Promise<boolean[]> {
@@ -46,8 +46,8 @@ export async function storeDelivered(db: Knex, outcomes: readonly AttemptOutcome
 }
 
 /**
- * Stores failed attempts in one statement, and counts them for their endpoints. As above it waits for no lock; it also
- * leaves out what may end an endpoint, and endpoints that are disabled or have another address by now.
+ * Stores failed attempts in one statement, and counts them for their endpoints. It waits for no lock either; it also
+ * skips failures that may disable an endpoint, and endpoints that are disabled or have another address by now.
  * @returns whether each was stored
  */
 export async function storeFailed(db: Knex, outcomes: readonly AttemptOutcome[]): Promise<boolean[]> {

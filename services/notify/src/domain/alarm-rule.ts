@@ -3,10 +3,10 @@ import { ruleChanged } from '@vision/contracts/rule-events';
 import type { RuleSnapshot } from '@vision/contracts/rule-events';
 import { fail } from '@vision/contracts/errors';
 
-/** Changes of rules of a subject within a minute, deletions included: more than all of its rules by default. */
+/** Limit of rule changes of a subject per minute, deletions included: more than all of its rules by default. */
 export const RULE_CHANGES_PER_MINUTE = 300;
 
-/** What the evaluation of a rule depends on. A change of it is a new version. */
+/** Fields that affect the evaluation of a rule. A change of any is a new version. */
 export interface RuleDefinition {
   enabled: boolean;
   scope?: RuleScope | undefined;
@@ -15,12 +15,12 @@ export interface RuleDefinition {
   min_interval_ms: number;
 }
 
-/** What a subject says about a rule. */
+/** A rule from a request of its subject. */
 export interface GivenRule extends RuleDefinition {
   name: string;
 }
 
-/** A rule that is stored. */
+/** A stored rule. */
 export interface StoredRule {
   subject: string;
   rule_id: string;
@@ -30,15 +30,15 @@ export interface StoredRule {
   definition: string;
   created_at: Date;
   updated_at: Date;
-  /** A deleted rule stays for a while, so that the numbers of its versions go on. */
+  /** A deleted rule stays for a while, so that its version numbers continue. */
   deleted_at: Date | null;
 }
 
-/** The definition as it is stored: the same definition is the same text, in any order of fields. */
+/** The stored form of the definition: the same definition is the same text, in any order of fields. */
 export const definitionText = ({ enabled, scope, when, schedule, min_interval_ms }: RuleDefinition): string =>
   JSON.stringify({ enabled, scope, when, schedule, min_interval_ms } satisfies RuleDefinition);
 
-/** Stands for the definition of a rule that is only known to be none any more. */
+/** Definition of a deleted rule whose own one is unknown. */
 export const UNKNOWN_DEFINITION = definitionText({
   enabled: false,
   when: { kind: 'task_ended', statuses: ['failed'] },
@@ -47,7 +47,7 @@ export const UNKNOWN_DEFINITION = definitionText({
 
 export const definitionOf = ({ definition }: StoredRule) => JSON.parse(definition) as RuleDefinition;
 
-/** The event that tells the service that evaluates rules how one is. */
+/** The event with a rule for the service that evaluates rules. */
 export const ruleEvent = (rule: StoredRule) =>
   ({ ...ruleChanged, key: rule.subject, source: 'notify', data: ruleSnapshot(rule) }) as const;
 

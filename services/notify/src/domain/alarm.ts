@@ -2,7 +2,7 @@ import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
 import { eventIdOf } from './event.ts';
 import type { EventType, NewEvent } from './event.ts';
 
-/** What a subject says about an alarm. */
+/** Verdicts of a subject about an alarm. */
 export const verdicts = ['none', 'confirmed', 'false_alarm'] as const;
 export type Verdict = (typeof verdicts)[number];
 
@@ -14,24 +14,24 @@ export interface Review {
   note: string | null;
 }
 
-/** An alarm that is stored, and what its subject says about it. */
+/** A stored alarm, with the verdict of its subject. */
 export interface StoredAlarm extends Review {
   alarm_id: string;
   /** Number of its opening in the log of the subject. */
   position: number;
-  /** JSON, as callers see it. */
+  /** JSON in the form for callers. */
   data: string;
   reviewed_at: Date | null;
 }
 
-/** The version of an alarm that is stored. */
+/** The stored version of an alarm. */
 export interface KnownAlarm {
   version: number;
   state: AlarmState;
   created_at: Date;
 }
 
-/** The alarm as callers see it, as JSON. */
+/** The alarm in the form for callers, as JSON. */
 export function alarmData(
   { subject: _subject, is_live: _isLive, judged_at: updated_at, ...facts }: AlarmSnapshot,
   known: KnownAlarm | undefined,
@@ -40,15 +40,15 @@ export function alarmData(
 }
 
 /**
- * The events of a version of an alarm that is newer than what is known. An alarm opens before anything else, also when
- * its opening arrives late or it opens and closes in one.
+ * The events of an alarm version that is newer than the known one. An alarm opens first, also when its opening arrives
+ * late or it opens and closes in one version.
  */
 export function alarmEvents(alarm: AlarmSnapshot, known: KnownAlarm | undefined): NewEvent[] {
   const { subject, task_id: taskId } = alarm;
   const occurredAt = new Date(alarm.judged_at);
   const data = `{"alarm":${alarmData(alarm, known)}}`;
   return typesOf(alarm, known).map((type) => {
-    // An alarm opens and closes once, for any number of its version.
+    // An alarm opens and closes once, in any of its versions.
     const what = type === 'alarm.updated' ? alarm.version : type;
     const eventId = eventIdOf(occurredAt, `alarm ${alarm.alarm_id} ${what}`);
     return { eventId, subject, type, taskId, occurredAt, factAt: frameTimeOf(alarm, type), data };

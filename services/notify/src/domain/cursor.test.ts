@@ -4,7 +4,7 @@ import { eventCursorCodec } from './cursor.ts';
 const place = { order: 'newest', position: 41, head: 57 } as const;
 const [old, next] = ['o'.repeat(32), 'n'.repeat(32)];
 
-test('a cursor leads back to its place, also when the secret that made it is no longer the first', () => {
+test('a cursor decodes to its position, also when the secret that made it is no longer the first', () => {
   const cursor = eventCursorCodec([old]).encode('acme', place);
   expect(eventCursorCodec([next, old]).decode('acme', cursor)).toEqual(place);
 });
@@ -21,7 +21,7 @@ test.each([
   expect(() => codec.decode(subject, cursor)).toThrow(/cursor/);
 });
 
-test('refuses cursors of a secret that was taken out', () => {
+test('refuses cursors of a secret that was removed', () => {
   const cursor = eventCursorCodec([old]).encode('acme', place);
   expect(() => eventCursorCodec([next]).decode('acme', cursor)).toThrow(/cursor/);
 });

@@ -3,19 +3,19 @@ import { fail } from '@vision/contracts/errors';
 import { eventOrders } from './event-query.ts';
 import type { EventOrder } from './event-query.ts';
 
-/** How far a reader of a log is. */
+/** Position of a reader in a log. */
 export interface EventPlace {
   order: EventOrder;
-  /** The last event that it has. */
+  /** The last event that the reader has. */
   position: number;
-  /** The newest event when it began to read backwards: what follows it is read forwards. `HAS_READ` forwards. */
+  /** The newest event when it began to read backwards: later ones are read forwards. `HAS_READ` forwards. */
   head: number;
 }
 
-/** The reader has the event at the position. Cursors of earlier releases do not say so. */
+/** The reader has the event at the position. Cursors of earlier releases do not have this value. */
 export const HAS_READ = -1;
 
-/** The place of a reader that has an event, and reads on behind it. */
+/** The position of a reader that has an event, and continues after it. */
 export const placeBehind = (position: number): EventPlace => ({ order: 'oldest', position, head: HAS_READ });
 
 export interface EventCursorCodec {
@@ -30,12 +30,12 @@ const MAC_BYTES = 16;
 const TEXT = /^[\w-]{46}$/;
 
 const EVENTS = 'vision events cursor v1';
-/** Label of cursors of the list of alarms, which open as no others. */
+/** Label of cursors of the list of alarms, which are valid for no other list. */
 export const ALARM_CURSORS = 'vision alarms cursor v1';
 
 /**
- * Cursors carry a MAC over subject and place, so that they cannot be made up or moved to another subject, or to another
- * list (`label`). The first secret seals, all of them open.
+ * Cursors carry a MAC over subject and position, so they cannot be forged or used for another subject or another list
+ * (`label`). The first secret signs, all of them verify.
  */
 export function eventCursorCodec(secrets: string[], label = EVENTS): EventCursorCodec {
   const macs = secrets.map((secret) => macWith(secret, label));
@@ -51,7 +51,7 @@ export function eventCursorCodec(secrets: string[], label = EVENTS): EventCursor
       return Buffer.concat([body, seal(subject, body)]).toString('base64url');
     },
     decode: (subject, cursor) => {
-      // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
+      // Exactly one text is valid for each cursor: the decoder would also accept other alphabets, padding and blanks.
       const bytes = TEXT.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
       if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw cursorInvalid();
       const body = bytes.subarray(0, BODY_BYTES);
@@ -70,7 +70,7 @@ function macWith(secret: string, label: string) {
     createHmac('sha256', key).update(body).update(subject).digest().subarray(0, MAC_BYTES);
 }
 
-/** A cursor that was changed, or that belongs to another subject or order. */
+/** Error for a cursor that was changed, or that belongs to another subject or order. */
 export const cursorInvalid = () =>
   fail.requestInvalid(
     'cursor_invalid',

@@ -16,7 +16,7 @@ export interface DeliveryQuery {
 const NAMES = ['cursor', 'limit', 'state'];
 
 /**
- * Checks the query of a page of deliveries.
+ * Validates the query of a page of deliveries.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseDeliveryQuery(query: Record<string, unknown>): DeliveryQuery {
@@ -46,7 +46,7 @@ function limitOf(text: string | undefined): number {
 
 const invalid = (field: string, rule: string) => fail.requestInvalid('query_invalid', `${field}: ${rule}.`, { field });
 
-/** Where a page of deliveries ended: of use to one endpoint alone. */
+/** Cursor codec of pages of deliveries; a cursor is valid for one endpoint only. */
 export interface DeliveryCursorCodec {
   encode: (endpointKey: string, lastDeliveryId: string) => string;
   /** @throws AppError OP-TASK-REQUEST-INVALID (`cursor_invalid`) for anything that was not issued for this endpoint. */
@@ -56,7 +56,7 @@ export interface DeliveryCursorCodec {
 const ID_BYTES = 16;
 const MAC_BYTES = 16;
 
-/** Cursors carry a MAC over endpoint and place. The first secret seals, all of them open. */
+/** Cursors carry a MAC over endpoint and position. The first secret signs, all of them verify. */
 export function deliveryCursorCodec(secrets: string[]): DeliveryCursorCodec {
   const macs = secrets.map(macWith);
   const [seal] = macs;
@@ -69,7 +69,7 @@ export function deliveryCursorCodec(secrets: string[]): DeliveryCursorCodec {
     decode: (endpointKey, cursor) => {
       const bytes = Buffer.from(cursor.slice(0, 100), 'base64url');
       const id = bytes.subarray(0, ID_BYTES);
-      // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
+      // Exactly one text is valid for each cursor: the decoder would also accept other alphabets, padding and blanks.
       const isWhole = bytes.length === ID_BYTES + MAC_BYTES && bytes.toString('base64url') === cursor;
       if (!isWhole || !macs.some((mac) => timingSafeEqual(bytes.subarray(ID_BYTES), mac(endpointKey, id))))
         throw deliveryCursorInvalid();

@@ -48,7 +48,7 @@ test.each([
   expect(retryAfterOf(header, Date.parse('2026-11-25T12:00:00Z'))).toBe(ms);
 });
 
-test('the last slots of a process are for subjects that have hardly anything under way', () => {
+test('the last slots of a process are for subjects with hardly any running webhooks', () => {
   const slotsOfASubject = (underWay: number) => slotsFor(underWay).perSubject;
   expect(slotsFor(0)).toEqual({ limit: 192, perEndpoint: AT_ONCE.endpoint, perSubject: AT_ONCE.subject });
   expect([slotsOfASubject(191), slotsOfASubject(192), slotsOfASubject(255)]).toEqual([16, 2, 2]);

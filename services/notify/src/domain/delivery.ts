@@ -2,20 +2,20 @@
 export const deliveryStates = ['pending', 'delivered', 'failed', 'held'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** How one attempt ended. */
+/** Outcomes of an attempt. */
 export const attemptOutcomes = ['delivered', 'http_status', 'timeout', 'unreachable', 'tls_invalid'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** What a receiver did with a request. */
+/** Result of a request to a receiver. */
 export interface Answer {
   outcome: AttemptOutcome;
   /** HTTP status, when there was an answer. */
   status?: number | undefined;
-  /** Time that the receiver asks for before the next attempt. */
+  /** Minimum time before the next attempt, from the receiver. */
   retryAfterMs?: number | undefined;
 }
 
-/** An attempt as its delivery keeps it. */
+/** An attempt in the form that its delivery stores. */
 export interface Attempt {
   at: string;
   outcome: AttemptOutcome;
@@ -23,36 +23,36 @@ export interface Attempt {
   duration_ms: number;
 }
 
-/** Attempts that a delivery keeps; the latest ones. */
+/** Number of latest attempts that a delivery stores. */
 export const KEPT_ATTEMPTS = 20;
 
-/** Webhooks under way at once: in a process, of a subject, and to an endpoint. */
+/** Limits of concurrent webhooks: of a process, of a subject, and of an endpoint. */
 export const AT_ONCE = { process: 256, subject: 16, endpoint: 8 } as const;
-/** The last slots of a process are for subjects that have less than this under way. */
+/** The last slots of a process are for subjects with fewer running webhooks than this. */
 const RESERVED = { slots: 64, perSubject: 2 } as const;
 
-/** How many webhooks a process may begin, to an endpoint and of a subject, with so many under way. */
+/** Webhooks that a process may start, for an endpoint and for a subject, with this many running. */
 export function slotsFor(underWay: number): { limit: number; perEndpoint: number; perSubject: number } {
   const free = AT_ONCE.process - underWay;
-  // Receivers that hang may hold all other slots for as long as a webhook may take.
+  // Receivers that hang may hold all other slots for the duration of a webhook.
   return free > RESERVED.slots
     ? { limit: free - RESERVED.slots, perEndpoint: AT_ONCE.endpoint, perSubject: AT_ONCE.subject }
     : { limit: Math.max(0, free), perEndpoint: RESERVED.perSubject, perSubject: RESERVED.perSubject };
 }
 
-/** Deliveries that may be pending for one endpoint; events beyond are left out until there is room. */
+/** Maximum number of pending deliveries of one endpoint; further events are skipped until there is room. */
 export const MAX_PENDING = 10_000;
-/** Free deliveries that an endpoint needs before it continues after being left out; it gets one `events.missed`. */
+/** Free deliveries that an endpoint needs to continue after skipped events; it gets one `events.missed`. */
 export const ROOM_TO_GO_ON = 1_000;
 
 /**
- * Why an endpoint is disabled. `requested`: its owner did it. `key_revoked`: the API key by which it was last changed
- * was revoked. `no_key`: its subject has no key in force.
+ * Why an endpoint is disabled. `requested`: its owner did it. `key_revoked`: the API key that changed it last was
+ * revoked. `no_key`: its subject has no valid key.
  */
 export const disabledReasons = ['failing', 'gone', 'requested', 'key_revoked', 'no_key'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** An endpoint that answered no webhook for so long, in at least so many attempts, is disabled. */
+/** An endpoint that answered no webhook for this time, in at least this many attempts, is disabled. */
 export const DISABLE_AFTER = { hours: 72, failures: 10 } as const;
 
 const SECOND = 1_000;
@@ -77,9 +77,9 @@ const MAX_RETRY_AFTER_MS = HOUR;
 const ATTEMPTS_END_MS = 24 * HOUR;
 
 /**
- * Pause before the next attempt; undefined when no further one is made.
- * @param failures attempts that have failed, this one included
- * @param ageMs time since the delivery became due for the first time
+ * Pause before the next attempt; undefined when there is no further one.
+ * @param failures failed attempts, this one included
+ * @param ageMs time since the delivery first became due
  */
 export function nextAttemptIn(
   { failures, ageMs, retryAfterMs = 0 }: { failures: number; ageMs: number; retryAfterMs?: number | undefined },
@@ -91,7 +91,7 @@ export function nextAttemptIn(
   return ageMs + wait > ATTEMPTS_END_MS ? undefined : Math.round(wait);
 }
 
-/** The time that a `Retry-After` asks for; undefined when it is absent or cannot be read. */
+/** The time in a `Retry-After` header; undefined when it is absent or cannot be parsed. */
 export function retryAfterOf(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;

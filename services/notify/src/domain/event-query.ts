@@ -13,12 +13,12 @@ export interface EventQuery {
   limit: number;
   /** All types when undefined. */
   types: EventType[] | undefined;
-  /** What was asked for; a cursor has an order of its own. */
+  /** Requested order; a cursor has an order of its own. */
   order: EventOrder | undefined;
 }
 
 /**
- * Checks the query of a page of events.
+ * Validates the query of a page of events.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseEventQuery(query: Record<string, unknown>): EventQuery {

@@ -10,7 +10,7 @@ export const taskEventTypes = [
   'task.refunded',
 ] as const;
 
-/** Types of events about alarms. Each alarm has one that it opened before all others. */
+/** Types of events about alarms. Each alarm has one `alarm.opened` before all others. */
 export const alarmEventTypes = ['alarm.opened', 'alarm.updated', 'alarm.closed'] as const;
 
 /** Types of events about webhook and MQTT endpoints. */
@@ -20,10 +20,10 @@ export const endpointEventTypes = [
   'mqtt_endpoint.disabled',
 ] as const;
 
-/** Events that an endpoint was not sent, or that expired before a reader read them. */
+/** Type of events that an endpoint was not sent, or that expired before they were read. */
 export const MISSED = 'events.missed';
 
-/** Types of events that a log has. */
+/** Types of events in a log. */
 export const eventTypes = [...taskEventTypes, ...alarmEventTypes, ...endpointEventTypes, MISSED] as const;
 export type EventType = (typeof eventTypes)[number];
 
@@ -35,7 +35,7 @@ export interface NewEvent {
   /** Absent: the event is about no task. */
   taskId?: string | undefined;
   occurredAt: Date;
-  /** Unix time in milliseconds of what the event is about; undefined when it has none, as frames of an upload. */
+  /** Unix time in milliseconds of the fact; undefined without a time of day, as for frames of an upload. */
   factAt?: number | undefined;
   /** JSON. */
   data: string;
@@ -51,7 +51,7 @@ export interface LoggedEvent {
   data: string;
 }
 
-/** An event as callers see it: on a page, in a stream, and as the body of a webhook. */
+/** An event in the form for callers: on a page, in a stream, and as the body of a webhook. */
 export const eventBody = ({ event_id, type, occurred_at, position, data }: LoggedEvent) => ({
   event_id,
   type,
@@ -61,8 +61,8 @@ export const eventBody = ({ event_id, type, occurred_at, position, data }: Logge
 });
 
 /**
- * The id of an event: a UUIDv7 of the time at which it happened whose other bits follow from what it says. An event
- * that is logged anew, after a database was set back, gets the same id again.
+ * The id of an event: a UUIDv7 of its time, with the other bits derived from its content. An event that is logged
+ * again, after the database was restored, gets the same id.
  */
 export function eventIdOf(occurredAt: Date, fact: string): string {
   const bytes = createHash('sha256').update(fact).digest().subarray(0, 16);
@@ -73,11 +73,11 @@ export function eventIdOf(occurredAt: Date, fact: string): string {
 }
 
 /**
- * What a reader gets that has read up to a number which its log has no more: the log was set back with its database to
- * `head`, and events behind it are lost.
+ * Event for a reader whose number is no longer in the log: a restore set the log back to `head`, and later events are
+ * lost.
  */
 export function lostEvents(subject: string, { head, position }: { head: number; position: number }): LoggedEvent {
-  // Numbers are times of logging: the same loss is the same event whenever it is read.
+  // Numbers are times of logging: the same loss is the same event at any time of reading.
   const at = new Date(position);
   return {
     event_id: eventIdOf(at, `lost ${subject} ${head} ${position}`),
@@ -88,7 +88,7 @@ export function lostEvents(subject: string, { head, position }: { head: number; 
   };
 }
 
-/** What a reader gets in place of the events behind `after` that expired, with the number and time of the last one. */
+/** Event that replaces the expired events after `after`; has the number and time of the last one. */
 export function missedEvents(
   subject: string,
   after: number,

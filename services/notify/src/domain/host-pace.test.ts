@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createHostPace } from './host-pace.ts';
 
-test('so many requests of a second begin at once, the others follow at that rate', () => {
+test('requests up to the rate per second begin at once, the others follow at that rate', () => {
   let now = 100_000;
   const { delayOf } = createHostPace(10, () => now);
   const first = Array.from({ length: 10 }, () => delayOf('a.example'));

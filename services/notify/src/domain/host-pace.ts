@@ -1,4 +1,4 @@
-/** Spreads requests to one host over all subjects. */
+/** Limits the rate of requests to one host, over all subjects. */
 export interface HostPace {
   /** Milliseconds until a request to the host may begin; the request is counted. */
   delayOf: (host: string) => number;
@@ -8,7 +8,7 @@ const MOST_HOSTS = 10_000;
 
 /** At most `perSecond` requests begin within a second for each host, over all subjects of this process. */
 export function createHostPace(perSecond: number, now = () => performance.now()): HostPace {
-  /** When the next request of a host may begin, as if they were evenly spread; a second may be used at once. */
+  /** Earliest start of the next request to a host at an even rate; a burst of one second is allowed. */
   const next = new Map<string, number>();
   const gapMs = 1_000 / perSecond;
   return {
@@ -23,7 +23,7 @@ export function createHostPace(perSecond: number, now = () => performance.now())
   };
 }
 
-/** Hosts that had no request for a second start anew; the oldest are first. */
+/** Removes hosts that had no request for a second; the oldest are first. */
 function forgetIdle(next: Map<string, number>, at: number): void {
   for (const [host, from] of next) {
     if (from > at - 1_000) return;

@@ -6,11 +6,11 @@ import { parseStrictUrl } from '@vision/shared/net/strict-url';
 import type { StrictUrl, TextRules } from '@vision/shared/net/strict-url';
 import type { SecretBox } from '@vision/shared/secret-box';
 
-/** How an endpoint shows who it is: with a password, or with a certificate. PEM. */
+/** Login of an endpoint: a password, or a certificate. PEM. */
 export type MqttLogin =
   { username: string; password?: string | undefined } | { certificate: string; private_key: string };
 
-/** A broker of a caller, and how to log in to it. Secret as a whole. */
+/** A broker of a caller, and the login to it. All of it is secret. */
 export interface MqttBroker {
   url: string;
   login?: MqttLogin | undefined;
@@ -26,16 +26,16 @@ export interface MqttRules {
   allowsPlain: boolean;
 }
 
-/** MQTT endpoints that a subject may have. */
+/** Maximum number of MQTT endpoints of a subject. */
 export const MAX_MQTT_ENDPOINTS = 10;
 
 const ports = { mqtt: 1883, mqtts: 8883 } as const;
-/** A signature with a longer key takes seconds of processor time at each connection. */
+/** A signature with a longer key takes seconds of processor time for each connection. */
 const MAX_RSA_BITS = 4096;
 
 /**
  * Parses the address of a broker. Its name is resolved at each connection, not here.
- * @throws AppError OP-TASK-REQUEST-INVALID `mqtt_url_invalid`; the message holds no part of the address.
+ * @throws AppError OP-TASK-REQUEST-INVALID `mqtt_url_invalid`; the message contains no part of the address.
  */
 export function parseMqttUrl(text: unknown, { policy, allowsPlain }: MqttRules): MqttUrl {
   const url = parseStrictUrl(text, { defaultPorts: ports, policy, refuse: mqttUrlInvalid });
@@ -51,8 +51,8 @@ export function mqttUrlInvalid(words: string): AppError {
 }
 
 /**
- * Checks what is given in PEM: a certificate with its own private key, and authorities.
- * @throws AppError OP-TASK-REQUEST-INVALID `mqtt_login_invalid`; the message holds nothing of it.
+ * Validates PEM texts: a certificate with its own private key, and authorities.
+ * @throws AppError OP-TASK-REQUEST-INVALID `mqtt_login_invalid`; the message contains no part of them.
  */
 export function checkMqttCertificates({ login, serverCa }: Omit<MqttBroker, 'url'>): void {
   if (serverCa !== undefined) certificateOf(serverCa, 'server_ca');
@@ -86,10 +86,10 @@ function mqttLoginInvalid(message: string, field = 'login'): AppError {
 
 const contextOf = (endpointKey: string) => `mqtt broker ${endpointKey}`;
 
-/** Encrypts a broker; the box opens for its own endpoint only. */
+/** Encrypts a broker; the box can be opened for its own endpoint only. */
 export const sealBroker = (box: SecretBox, endpointKey: string, broker: MqttBroker): Buffer =>
   box.seal(JSON.stringify(broker), contextOf(endpointKey));
 
-/** @throws Error when the key of the box is not known any more. */
+/** @throws Error when the key of the box is unknown. */
 export const openBroker = (box: SecretBox, endpointKey: string, sealed: Buffer): MqttBroker =>
   JSON.parse(box.open(sealed, contextOf(endpointKey))) as MqttBroker;

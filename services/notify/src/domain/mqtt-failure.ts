@@ -1,6 +1,6 @@
 import { endedKeyReasons } from '@vision/contracts/webhook-keys';
 
-/** Why a connection to a broker ended, or never began. */
+/** Why a connection to a broker ended, or failed to open. */
 export const mqttFailures = ['unreachable', 'timeout', 'tls_invalid', 'refused', 'closed', 'protocol_error'] as const;
 export type MqttFailure = (typeof mqttFailures)[number];
 

@@ -3,7 +3,7 @@ import { TOPIC_PREFIX, topicOf } from './mqtt-topic.ts';
 
 const topic = (data: object) => topicOf('home/vision', { type: 'alarm.opened', data: JSON.stringify(data) });
 
-test('names the camera by the word of its owner, else the task', () => {
+test('names the camera by its client_ref, else the task', () => {
   expect(topic({ alarm: { task_id: 'a-task', client_ref: 'yard' } })).toBe('home/vision/alarm.opened/yard');
   expect(topic({ alarm: { task_id: 'a-task' } })).toBe('home/vision/alarm.opened/a-task');
   expect(topic({ task: { task_id: 'a-task' }, client_ref: 'yard' })).toBe('home/vision/alarm.opened/yard');

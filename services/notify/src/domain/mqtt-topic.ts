@@ -1,12 +1,12 @@
 import type { LoggedEvent } from './event.ts';
 
-/** What a caller may choose as the beginning of topics: up to eight parts, none of them with a special meaning. */
+/** Topic prefix of a caller: up to eight parts, none of them with a special meaning. */
 export const TOPIC_PREFIX = /^[A-Za-z0-9._:-]{1,64}(?:\/[A-Za-z0-9._:-]{1,64}){0,7}$/;
 
 /**
- * The topic of an event: prefix, type, and the camera or task that it is about, when it is about one, e.g.
- * `vision/alarm.opened/yard-east`. What is not a letter, a digit or one of `._:-` becomes `_`, so that no part holds a
- * level separator or a wildcard (MQTT 3.1.1, 4.7).
+ * The topic of an event: prefix, type, and its camera or task if it has one, e.g. `vision/alarm.opened/yard-east`.
+ * Characters other than letters, digits and `._:-` become `_`, so that no part holds a level separator or a wildcard
+ * (MQTT 3.1.1, 4.7).
  */
 export function topicOf(prefix: string, { type, data }: Pick<LoggedEvent, 'type' | 'data'>): string {
   const about = aboutOf(JSON.parse(data) as EventData);

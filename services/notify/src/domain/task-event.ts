@@ -3,7 +3,7 @@ import type { TaskSnapshot, TaskStatus } from '@vision/contracts/task-events';
 import { eventIdOf } from './event.ts';
 import type { EventType, NewEvent } from './event.ts';
 
-/** States that callers need not act on have no event. */
+/** States without an event need no action of callers. */
 const types: Partial<Record<TaskStatus, EventType>> = {
   running: 'task.running',
   resolving: 'task.resolving',
@@ -14,8 +14,8 @@ const types: Partial<Record<TaskStatus, EventType>> = {
 };
 
 /**
- * The event of a task in a new state; undefined when callers are told nothing: its state has no event, or the task was
- * rolled back and never visible.
+ * The event of a task in a new state; undefined when its state has no event, or the task was rolled back and never
+ * visible.
  */
 export function taskEvent(task: TaskSnapshot): NewEvent | undefined {
   const type = types[task.status];

@@ -17,14 +17,14 @@ const eventOf = ({ subject, occurredAt }: About, type: EventType, fact: string, 
   data: JSON.stringify(data),
 });
 
-/** Tells the owner that an endpoint gets no more webhooks. */
+/** Event for the owner: an endpoint gets no more webhooks. */
 export const disabledEvent = (about: About, key: string, reason: DisabledReason): NewEvent =>
   eventOf(about, 'webhook_endpoint.disabled', `disabled ${key} ${about.occurredAt.getTime()}`, {
     endpoint_id: about.endpointId,
     reason,
   });
 
-/** Tells the owner that nothing more is published to a broker. */
+/** Event for the owner: nothing more is published to a broker. */
 export const mqttDisabledEvent = (about: About, key: string, reason: MqttDisabledReason): NewEvent =>
   eventOf(about, 'mqtt_endpoint.disabled', `disabled ${key} ${about.occurredAt.getTime()}`, {
     endpoint_id: about.endpointId,
@@ -35,7 +35,7 @@ export const mqttDisabledEvent = (about: About, key: string, reason: MqttDisable
 export const testEvent = (about: About, deliveryId: string): NewEvent =>
   eventOf(about, 'webhook_endpoint.test', `test ${deliveryId}`, { endpoint_id: about.endpointId });
 
-/** Tells an endpoint which events it was not sent, and where to read them. */
+/** Event for an endpoint about events that it was not sent, with where to read them. */
 export const missedEvent = (
   about: About,
   key: string,
@@ -48,7 +48,7 @@ export const missedEvent = (
     cursor: range.cursor,
   });
 
-/** Whether an endpoint is sent events of this type. What concerns its own gaps it is sent in any case. */
+/** Whether an endpoint receives events of this type. Events about its own gaps are sent in any case. */
 export function wants(
   endpoint: { endpointId: string; eventTypes: readonly string[] | null },
   event: { type: EventType; data: string },
@@ -57,7 +57,7 @@ export function wants(
   if (event.type === 'events.missed') {
     const { endpoint_id: about } = JSON.parse(event.data) as { endpoint_id?: unknown };
     if (about === endpoint.endpointId) return true;
-    // Another endpoint's gap is news only to an endpoint that asks for it.
+    // Gaps of another endpoint are sent only to an endpoint that has selected the type.
     return endpoint.eventTypes?.includes(event.type) ?? false;
   }
   return endpoint.eventTypes?.includes(event.type) ?? true;

@@ -3,7 +3,7 @@ import type { AppError } from '@vision/contracts/errors';
 import { parseStrictUrl } from '@vision/shared/net/strict-url';
 import type { StrictUrl, TextRules } from '@vision/shared/net/strict-url';
 
-/** Where webhooks are sent, in validated parts. Secret as a whole: paths and queries often hold a token. */
+/** Address of webhooks, in validated parts. All of it is secret: paths and queries often hold a token. */
 export type WebhookUrl = StrictUrl<'http' | 'https'>;
 
 export interface WebhookRules {
@@ -16,7 +16,7 @@ const ports = { http: 80, https: 443 } as const;
 
 /**
  * Parses the address of a webhook endpoint. A name is resolved when a webhook is sent, not here.
- * @throws AppError OP-TASK-REQUEST-INVALID `webhook_url_invalid`; the message holds no part of the address.
+ * @throws AppError OP-TASK-REQUEST-INVALID `webhook_url_invalid`; the message contains no part of the address.
  */
 export function parseWebhookUrl(text: unknown, { policy, allowsHttp }: WebhookRules): WebhookUrl {
   const url = parseStrictUrl(text, { defaultPorts: ports, policy, refuse: webhookUrlInvalid });

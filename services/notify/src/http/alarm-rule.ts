@@ -74,7 +74,7 @@ export const exampleRule: z.infer<typeof alarmRule> = {
   updated_at: '2026-03-14T14:53:20.000Z',
 };
 
-/** A rule as its subject reads it. */
+/** A rule in the form for its subject. */
 export function ruleBody(rule: StoredRule): z.infer<typeof alarmRule> {
   const { rule_id, version, name, created_at, updated_at } = rule;
   return {

@@ -62,7 +62,7 @@ export const exampleReviewedAlarm: z.infer<typeof alarm> = {
   review: { verdict: 'false_alarm', note: 'the gardener', reviewed_at: '2026-03-15T10:12:00.000Z' },
 };
 
-/** An alarm as its subject reads it. */
+/** An alarm in the form for its subject. */
 export function alarmBody({ data, position, verdict, note, reviewed_at }: StoredAlarm): z.infer<typeof alarm> {
   return {
     ...(JSON.parse(data) as z.infer<typeof alarm>),

@@ -73,13 +73,13 @@ export const alarmEvent = z
   .object({ ...head, type: z.enum(alarmEventTypes).describe(TYPE), data: alarmEventData })
   .meta({ id: 'AlarmEvent', description: 'An alarm opened, changed or closed' });
 
-/** Events that are missing: an endpoint was not sent them, they expired before they were read, or were lost. */
+/** Missing events: an endpoint was not sent them, they expired before they were read, or were lost. */
 export const missedEvent = z.object({ ...head, type: z.literal(MISSED).describe(TYPE), data: missedEventData }).meta({
   id: 'MissedEvents',
   description: 'Events that are missing at this point; pages contain it for any filter of `types`',
 });
 
-/** Readers have to be prepared for types that they do not know, so there is no discriminator. */
+/** Readers have to accept unknown types, so there is no discriminator. */
 export const event = z
   .union([taskEvent, alarmEvent, endpointEvent, missedEvent])
   .meta({ id: 'Event', description: 'Something that happened to your tasks, alarms or webhook endpoints' });

@@ -65,7 +65,7 @@ export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams
   );
 
 function textOf(streamed: StreamedEvent): string {
-  // An id without data moves the place of a client on, and is no event.
+  // An id without data advances the cursor of a client without an event.
   if (streamed.kind === 'heartbeat') return `:\nid: ${streamed.id}\n\n`;
   const { id, event } = streamed;
   return `event: ${event.type}\nid: ${id}\ndata: ${JSON.stringify(eventBody(event))}\n\n`;

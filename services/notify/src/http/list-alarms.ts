@@ -10,7 +10,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { listAlarms } from '../use-cases/alarms/list-alarms.ts';
 import { alarm, alarmBody, exampleReviewedAlarm } from './alarm.ts';
 
-/** Numbers arrive as text. */
+/** Query parameters are texts. */
 const time = z
   .string()
   .regex(/^\d{1,15}$/, 'Send a whole number of milliseconds')

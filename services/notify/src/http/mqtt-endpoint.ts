@@ -78,7 +78,7 @@ export const mqttEndpoint = z
   })
   .meta({ id: 'MqttEndpoint', description: 'An MQTT broker that events are published to' });
 
-/** It is connected within seconds. */
+/** An endpoint that connects within seconds. */
 export const exampleNewMqttEndpoint: z.infer<typeof mqttEndpoint> = {
   endpoint_id: 'home',
   url: 'mqtts://broker.example.org/',
@@ -97,7 +97,7 @@ export const exampleMqttEndpoint: z.infer<typeof mqttEndpoint> = {
   connected_since: '2026-03-15T08:00:01.000Z',
 };
 
-/** An endpoint as callers see it. */
+/** An endpoint in the form for callers. */
 export const mqttEndpointBody = (shown: ShownMqttEndpoint): z.infer<typeof mqttEndpoint> => ({
   endpoint_id: shown.endpointId,
   url: shown.url,

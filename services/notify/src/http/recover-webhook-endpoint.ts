@@ -8,7 +8,7 @@ import { endpointDisabled, endpointNotFound } from '../use-cases/webhooks/show-e
 
 const PATH = '/v1/vision/webhook-endpoints/{endpoint_id}/recover';
 
-/** The latest time that a date can hold in JavaScript and in PostgreSQL alike. */
+/** The latest time that a date can hold in both JavaScript and PostgreSQL. */
 const LATEST_MS = 253_402_300_799_999;
 
 const body = z

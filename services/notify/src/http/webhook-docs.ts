@@ -24,7 +24,7 @@ const SIGNED =
   'seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within ' +
   '15 s; the same event may arrive more than once and later than newer ones.';
 
-/** The bodies of webhooks, by what they are about. */
+/** The bodies of webhooks, by their subject matter. */
 export const webhookDocs: WebhookDoc[] = [
   {
     name: 'taskEvent',

@@ -52,7 +52,7 @@ export const secretField = z
   .describe('Secret of your choice: `whsec_` and 24 to 64 random bytes in base64')
   .optional();
 
-/** An endpoint as callers see it. */
+/** An endpoint in the form for callers. */
 export const endpointBody = (shown: ShownEndpoint): z.infer<typeof webhookEndpoint> => ({
   endpoint_id: shown.endpointId,
   url: shown.url,

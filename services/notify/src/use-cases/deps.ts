@@ -15,7 +15,7 @@ import type { BusyCounts } from './webhooks/busy-counts.ts';
 import type { RuleChanges } from './rules/rule-changes.ts';
 import type { LogWatch } from './log/watch-logs.ts';
 
-/** Everything that use cases work with; each names the few it needs. */
+/** Dependencies of all use cases; each names those that it needs. */
 export interface Deps {
   db: Knex;
   signals: Signals;
@@ -26,25 +26,25 @@ export interface Deps {
   /** Wakes readers that follow a log. */
   watch: LogWatch;
   streams: OpenStreams;
-  /** Bounds changes of alarm rules. */
+  /** Limits changes of alarm rules. */
   ruleChanges: RuleChanges;
-  /** Call it after a commit that put an event into the outbox. */
+  /** Call it after a commit that added an event to the outbox. */
   wakeRelay: () => void;
   producer: EventProducer;
-  /** How this process stands, for operators. */
+  /** Status of this process, for operators. */
   status: StatusReader;
-  /** Absent without keys for addresses and secrets: there are no webhooks then. */
+  /** Undefined without keys for addresses and secrets: webhooks are disabled then. */
   webhooks: WebhookTools | undefined;
-  /** Makes deliveries of new events, and sends what is due, now rather than at the next poll. */
+  /** Creates deliveries of new events, and sends due ones, now instead of at the next poll. */
   wakeWebhooks: () => void;
-  /** Webhooks under way in this process. */
+  /** Running webhooks of this process. */
   busy: BusyCounts;
   /** Connects to new and changed MQTT endpoints now. */
   wakeMqtt: () => void;
   settings: Settings;
 }
 
-/** What webhooks and MQTT messages are sent with. */
+/** Tools that send webhooks and MQTT messages. */
 export interface WebhookTools {
   box: SecretBox;
   /** Version of the key that encrypts. */
@@ -54,7 +54,7 @@ export interface WebhookTools {
   mqtt: { rules: MqttRules; connect: ConnectMqtt };
 }
 
-/** What sending a webhook needs. */
+/** Dependencies of sending a webhook. */
 export type AttemptDeps = Pick<Deps, 'db' | 'signals'> & { webhooks: WebhookTools };
 
 /** @throws AppError `webhooks_not_configured`. */

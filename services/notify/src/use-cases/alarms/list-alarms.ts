@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { pageOfLog } from '../log/page-of-log.ts';
 import type { LogPage, PageRequest } from '../log/page-of-log.ts';
 
-/** A page of the alarms of a subject, in the order in which they opened in its log. */
+/** A page of the alarms of a subject, in the order of their openings in its log. */
 export async function listAlarms(
   { db, alarmCursors }: Pick<Deps, 'db' | 'alarmCursors'>,
   subject: string,

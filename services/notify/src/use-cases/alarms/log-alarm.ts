@@ -11,9 +11,9 @@ import { correctRule } from '../rules/correct-rule.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Stores a version of an alarm and logs what it says. The newest version wins in any order of arrival; a version
- * that comes again, or late, changes nothing. The lock of the log comes first: a deletion of the task takes it too, so
- * either the mark is seen here or the deletion removes what is stored here.
+ * Stores a version of an alarm and logs its events. The newest version wins in any order of arrival; a repeated or late
+ * version changes nothing. The lock of the log comes first: a deletion of the task takes it too, so either this reads
+ * the mark or the deletion removes the stored alarm.
  */
 export async function logAlarm(
   { settings, signals, wakeRelay, wakeWebhooks }: Pick<Deps, 'settings' | 'signals' | 'wakeRelay' | 'wakeWebhooks'>,

@@ -6,22 +6,22 @@ import type { EventType, LoggedEvent } from '../../domain/event.ts';
 import type { Deps } from '../deps.ts';
 import { readOn } from './read-on.ts';
 
-/** What a reader that follows a log is sent. `id` is the cursor behind it. */
+/** An event or heartbeat for a reader that follows a log. `id` is the cursor after it. */
 export type StreamedEvent = { kind: 'event'; id: string; event: LoggedEvent } | { kind: 'heartbeat'; id: string };
 
 export interface FollowRequest {
   subject: string;
-  /** Behind the last event that the reader has. */
+  /** After the last event that the reader has. */
   from: EventPlace;
   types: readonly EventType[] | undefined;
-  /** Aborted when the reader has left, or has to. */
+  /** Aborted when the reader has left, or the stream has to end. */
   signal: AbortSignal;
 }
 
 const PAGE = 100;
 const HEARTBEAT_MS = 10_000;
 
-/** Where a reader with this cursor is; without one it begins with the next event. */
+/** Position of a reader with this cursor; without one it begins with the next event. */
 export async function placeToBegin(
   { db, cursors }: Pick<Deps, 'db' | 'cursors'>,
   subject: string,
@@ -34,8 +34,8 @@ export async function placeToBegin(
 }
 
 /**
- * The events of a subject from a place on, including later ones. Begins with the place, as a heartbeat; `events.missed`
- * stands for events behind it that expired, or that were lost with the log.
+ * The events of a subject from a position on, including future ones. Begins with a heartbeat that has the position;
+ * `events.missed` replaces later events that expired, or that were lost with the log.
  */
 export async function* followEvents(
   { db, cursors, watch }: Pick<Deps, 'db' | 'cursors' | 'watch'>,

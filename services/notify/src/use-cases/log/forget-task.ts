@@ -10,10 +10,10 @@ import type { Deps } from '../deps.ts';
 type ForgetDeps = Pick<Deps, 'db' | 'signals' | 'settings'>;
 
 /**
- * Removes the events and the alarms of a task that its owner deleted, and the webhooks that wait to tell of them. The
- * mark refuses every version that arrives later; retention removes the mark when those versions are older than events
- * are retained. A task may have a million events, so they go in steps, each a transaction of its own; a process that
- * ends in between begins anew.
+ * Removes the events and the alarms of a task that its owner deleted, and the pending webhooks about them. The mark
+ * rejects every later version; retention removes the mark when those versions are older than the retention of events. A
+ * task may have a million events, so they are removed in steps, each in its own transaction; a process that ends in
+ * between starts again.
  */
 export async function forgetTask(
   deps: ForgetDeps,
@@ -21,7 +21,7 @@ export async function forgetTask(
   transaction: EffectTransaction,
 ): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
-    // Alarms that are being logged are committed when the lock is there; later ones find the mark.
+    // Alarms that are being logged are committed once this has the lock; later ones find the mark.
     await lockLog(tx, deletion.subject);
     await markDeleted(tx, deletion);
   });

@@ -7,8 +7,10 @@ import { pageOfLog } from './page-of-log.ts';
 import type { LogPage } from './page-of-log.ts';
 import { readOn } from './read-on.ts';
 
-/** A page of the log of a subject. A reader that resumes behind events that expired gets `events.missed` first,
- * and so does one that has read more than a log which was set back, also when the log has gone on since. */
+/**
+ * A page of the log of a subject. A reader that resumes after expired events gets `events.missed` first, and so does a
+ * reader whose position a restored log had lost, even if the log has grown since.
+ */
 export async function listEvents(
   { db, cursors }: Pick<Deps, 'db' | 'cursors'>,
   subject: string,

@@ -7,9 +7,9 @@ import { taskEvent } from '../../domain/task-event.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * Logs the state of a task when it is a new one. The newest version wins in any order of arrival; a version that
- * comes again, or late, changes nothing. What is older than events are retained is passed over. The log is locked
- * first, as by all that write about a task: in another order two of them could wait for each other.
+ * Logs a new state of a task. The newest version wins in any order of arrival; a repeated or late version changes
+ * nothing. Versions older than the retention of events are skipped. The log is locked first, as by all writers about a
+ * task: with different orders two of them could deadlock.
  */
 export async function logTask(
   { settings, signals, wakeWebhooks }: Pick<Deps, 'settings' | 'signals' | 'wakeWebhooks'>,

@@ -5,18 +5,18 @@ export interface LogPage<T> {
   items: T[];
   /** Empty on the last page. */
   nextCursor: string;
-  /** Continues with everything later. */
+  /** Continues with all later entries. */
   resumeCursor: string;
 }
 
 export interface PageRequest {
   cursor: string | undefined;
   limit: number;
-  /** What was asked for; a cursor has an order of its own. */
+  /** Requested order; a cursor has an order of its own. */
   order: EventPlace['order'] | undefined;
 }
 
-/** What to read of a log: after a number, up to another one, at most so many. */
+/** Range of a log to read: after a number, up to another one, with a limit. */
 interface PageRange {
   /** Exclusive. */
   after: number;
@@ -28,7 +28,7 @@ interface PageRange {
   isResumed: boolean;
   /** Whether it has the event at `after`. */
   hasRead: boolean;
-  /** Up to where it has read a log that was set back since; undefined: it was not. */
+  /** Last number that it read of a log which was restored since; undefined otherwise. */
   lostUpTo: number | undefined;
 }
 
@@ -43,8 +43,8 @@ interface Log<T> {
 }
 
 /**
- * A page of what is numbered in the log of a subject. The end of the log is read before its entries: what is added in
- * between belongs to a reader that resumes.
+ * A page of numbered entries in the log of a subject. The end of the log is read before its entries: entries that are
+ * added in between are for a reader that resumes.
  * @throws AppError OP-TASK-REQUEST-INVALID (`cursor_invalid`).
  */
 export async function pageOfLog<T extends { position: number }>(
@@ -70,11 +70,11 @@ export async function pageOfLog<T extends { position: number }>(
   return { items, nextCursor: hasMore ? behind(last) : '', resumeCursor: behind(hasMore ? last : head) };
 }
 
-/** Backwards, the first entry to read is the newest: the reader "has" the one behind it. */
+/** Backwards, reading begins with the newest entry: the reader "has" the number after it. */
 const firstPlace = (order: EventPlace['order'], head: number): EventPlace =>
   order === 'oldest' ? { order, position: 0, head } : { order, position: head + 1, head };
 
-/** A place behind the end belongs to a log that was set back: its reader goes on at the end. */
+/** A position after the end belongs to a log that was restored: its reader continues at the end. */
 const rangeOf = ({ order, position }: EventPlace, head: number) =>
   order === 'oldest'
     ? ({ after: Math.min(position, head), upTo: head, order: 'asc' } as const)

@@ -10,9 +10,9 @@ interface ReaderRange extends LogRange {
 }
 
 /**
- * Events of a range, for a reader that has read the log up to its beginning. If some of them expired, the first one
- * says so in their place: a reader that was away for too long has to learn that it missed some. So does one that has an
- * event which the log lost when it was set back, and has gone on since.
+ * Events of a range, for a reader that has read the log up to its beginning. If some of them expired, the first
+ * returned event replaces them: a reader that was disconnected for too long has to know that it missed some. The same
+ * applies to a reader with an event that a restored log lost before it grew again.
  */
 export async function readOn(db: Knex, range: ReaderRange): Promise<LoggedEvent[]> {
   const { events, expired, hasBefore } = await readLog(db, range);

@@ -6,7 +6,7 @@ import { removeOldDeliveries } from '../../db/webhook-deliveries.ts';
 import type { Removed } from '../../signals.ts';
 import type { Deps } from '../deps.ts';
 
-/** Removes what is older than the retention, in short transactions; may be cut off and repeated at any point. */
+/** Removes expired data in short transactions; may be interrupted and repeated at any point. */
 export async function runRetention({
   db,
   signals,

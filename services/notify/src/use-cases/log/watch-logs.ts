@@ -7,14 +7,14 @@ import { readHeads } from '../../db/event-log.ts';
 
 /** A reader that waits for events of one subject. */
 interface Following {
-  /** Resolves when the log has grown since it was read last, after `ms` at the latest. For one waiter at a time. */
+  /** Resolves when the log has grown since it was last read, after `ms` at the latest. For one waiter at a time. */
   wait: (ms: number) => Promise<void>;
-  /** Ends a wait under way. */
+  /** Ends a pending wait. */
   wake: () => void;
   end: () => void;
 }
 
-/** Tells readers of this process when events of their subjects were logged. */
+/** Wakes readers of this process when events of their subjects were logged. */
 export interface LogWatch {
   follow: (subject: string) => Following;
   start: () => void;
@@ -28,7 +28,7 @@ interface Watched {
   head: number | undefined;
 }
 
-/** One statement reads the logs of all readers; there is none while there are no readers. */
+/** One statement reads the logs of all readers; none is sent without readers. */
 export function createLogWatch({ db, logger }: { db: Knex; logger: Logger }): LogWatch {
   const watched = new Map<string, Watched>();
   const read = async () => {

@@ -12,19 +12,19 @@ type PublishDeps = Pick<Deps, 'db' | 'signals' | 'watch'>;
 
 /** Messages that a broker has not acknowledged yet. */
 const IN_FLIGHT = 32;
-/** Below this it is not worth a look into the log. */
+/** Minimum free capacity for which the log is queried. */
 const ROOM = IN_FLIGHT / 2;
-/** A connection that stood for so long with nothing to send shows that the broker works. */
+/** A connection that was open for this time with nothing to send proves that the broker works. */
 const WORKS_AFTER_MS = 30_000;
-/** Pause after which the log is read anyway. */
+/** Interval at which the log is read without a wake-up. */
 const WAIT_MS = 30_000;
-/** For answers to what was sent, when this process has to end. */
+/** Time limit for acknowledgements when this process has to end. */
 const LAST_ANSWERS_MS = 1_000;
 
 /**
- * Publishes what is in the log of a subject behind the place of an endpoint, and what is added to it, in its order.
- * The place moves when the broker has acknowledged everything up to it: after a crash some events are published once
- * more, under the same id, and none is left out.
+ * Publishes the log of a subject from the position of an endpoint on, including future events, in its order. The
+ * position advances when the broker has acknowledged everything up to it: after a crash some events are published
+ * again, under the same id, and none is skipped.
  * Resolves when the signal aborts, or when another process has the endpoint.
  * @throws MqttError when the connection ends.
  */
@@ -68,7 +68,7 @@ export async function publishLog(
   }
 }
 
-/** Reads and publishes as much as there is room for. `more`: there may be more to read now. */
+/** Reads and publishes up to the free capacity. `more`: there may be more to read now. */
 async function publishSome(
   { db, signals }: PublishDeps,
   endpoint: LeasedMqttEndpoint,
@@ -76,13 +76,13 @@ async function publishSome(
 ): Promise<'more' | 'nothing' | 'lease lost'> {
   const { subject, topic_prefix: prefix, event_types: wanted } = endpoint;
   const after = window.read();
-  // The end is read first: what is added in between is read in the next round.
+  // The end is read first: the next round reads events that are added in between.
   const upTo = await readHeadIfLeased(db, endpoint);
   if (upTo === undefined) return 'lease lost';
   if (upTo <= after) return 'nothing';
   const limit = window.room();
   const types = wanted ? ([...new Set([...wanted, MISSED])] as EventType[]) : undefined;
-  // The place of an endpoint is set back with its log.
+  // The position of an endpoint is restored with its log.
   const events = await readOn(db, { subject, types, after, upTo, order: 'asc', limit, hasRead: false });
   for (const event of events) {
     if (!isWanted(endpoint, event, after)) {
@@ -95,7 +95,7 @@ async function publishSome(
         signals.mqttPublished(ageOf(event));
         done();
       },
-      // The session has ended, and its signal says why.
+      // The session has ended, and its signal has the reason.
       () => undefined,
     );
   }
@@ -104,7 +104,7 @@ async function publishSome(
   return 'nothing';
 }
 
-/** What expired before it was published is always told; what webhooks missed only to those that ask for it. */
+/** Expired events are always reported; those that webhooks missed only to endpoints that select the type. */
 function isWanted(
   { endpoint_id: endpointId, event_types: eventTypes }: LeasedMqttEndpoint,
   event: LoggedEvent,
@@ -122,24 +122,24 @@ interface MissedData {
 
 const ageOf = ({ occurred_at: at }: LoggedEvent) => Date.now() - at.getTime();
 
-/** What was read of a log and what of it is acknowledged, by numbers of events. */
+/** Read and acknowledged parts of a log, by numbers of events. */
 interface Window {
-  /** Messages that may be sent now. */
+  /** Number of messages that may be sent now. */
   room: () => number;
   /** Whether everything that was sent is acknowledged. */
   isEmpty: () => boolean;
-  /** Up to here the log was read. */
+  /** The log was read up to this number. */
   read: () => number;
-  /** Up to here everything is acknowledged or not wanted. */
+  /** Everything up to this number is acknowledged or not wanted. */
   confirmed: () => number;
-  /** A message was sent. @returns to be called when it is acknowledged */
+  /** Records a sent message. @returns a function to call when it is acknowledged */
   send: (position: number) => () => void;
-  /** Up to here nothing more is wanted. */
+  /** Nothing more is wanted up to this number. */
   skip: (position: number) => void;
 }
 
 function createWindow(start: number, onAnswer: () => void): Window {
-  /** What was read and is not confirmed yet, in its order. */
+  /** Read events that are not confirmed yet, in their order. */
   const pending: { position: number; isDone: boolean }[] = [];
   let waiting = 0;
   let read = start;

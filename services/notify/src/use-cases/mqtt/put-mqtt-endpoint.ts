@@ -26,7 +26,7 @@ import type { ShownMqttEndpoint } from './show-mqtt-endpoint.ts';
 export interface MqttEndpointRequest {
   endpointId: string;
   url: string;
-  /** Absent: the previous one, as long as the address stays. Null: none. */
+  /** Absent: the previous one, if the address is unchanged. Null: none. */
   login: MqttLogin | null | undefined;
   serverCa: string | undefined;
   topicPrefix: string;
@@ -68,11 +68,11 @@ export async function putMqttEndpoint(
   return { endpoint: shownMqttEndpoint(box, made.row), isNew: made.isNew };
 }
 
-/** A login goes to the broker that it was given for, and to no other. */
+/** A login is sent to the broker for which it was given, and to no other. */
 const keptLogin = (known: MqttBroker | undefined, href: string): MqttLogin | undefined =>
   known?.url === href ? known.login : undefined;
 
-/** All that a caller decides about an endpoint, as one text. */
+/** All settings that a caller chooses for an endpoint, as one text. */
 const textOf = (broker: MqttBroker, { topicPrefix, eventTypes, isEnabled, keyId }: Decided): string =>
   JSON.stringify([broker, topicPrefix, eventTypes, isEnabled, keyId ?? null]);
 
@@ -85,7 +85,7 @@ const decidedOf = (row: MqttEndpointRow): Decided => ({
   keyId: row.key_id,
 });
 
-/** The refusal of one endpoint too many. */
+/** Error for exceeding the number of endpoints. */
 export const mqttLimitReached = () =>
   fail.conflict('limit_reached', `You have ${MAX_MQTT_ENDPOINTS} MQTT endpoints; delete one first.`, {
     limit: 'mqtt_endpoints',

@@ -5,8 +5,8 @@ import type { Deps } from '../deps.ts';
 const BATCH = 100;
 
 /**
- * Encrypts brokers with the first key where another one was used, so that it can be removed.
- * @throws Error when a box cannot be opened: its key was removed too early. Nothing of it is lost.
+ * Re-encrypts brokers with the first key, so that other keys can be removed.
+ * @throws Error when a box cannot be opened: its key was removed too early. The box stays unchanged.
  */
 export async function resealBrokers({ db, webhooks, signals }: Pick<Deps, 'db' | 'webhooks' | 'signals'>) {
   if (!webhooks) return;

@@ -29,24 +29,24 @@ export type MqttDeps = Pick<Deps, 'db' | 'signals' | 'watch'> & {
   wakeUp: WakeUp;
 };
 
-/** Keeps the connections to brokers of callers. */
+/** Maintains the connections to brokers of callers. */
 export interface MqttServer {
   start: () => void;
-  /** Looks now for endpoints to connect to, and for those that were changed or deleted. */
+  /** Checks now for endpoints to connect to, and for changed and deleted ones. */
   wake: () => void;
-  /** Closes all connections and lets other processes have them. */
+  /** Closes all connections and releases them to other processes. */
   stop: () => Promise<void>;
 }
 
-/** Connections of one process. */
+/** Maximum number of connections of one process. */
 const AT_ONCE = 500;
 const LEASE_MS = 30_000;
 const INTERVAL_MS = 5_000;
-/** A process that could not renew for so long gives its connections up, before another one may claim them. */
+/** A process that could not renew leases for this time closes its connections, before another one may claim them. */
 const GIVE_UP_MS = 20_000;
 /** Pauses after failures of a broker. */
 const PAUSES = { minMs: 1_000, maxMs: 300_000 } as const;
-/** Pause after a failure of our own. */
+/** Pause after a failure of this service. */
 const OWN_PAUSE_MS = 5_000;
 
 interface Held {
@@ -59,13 +59,13 @@ interface Held {
 export function createMqttServer(deps: MqttDeps): MqttServer {
   const { db, logger, wakeUp } = deps;
   const held = new Map<string, Held>();
-  /** Before the last renewal that succeeded. */
+  /** Time before the last successful renewal. */
   let renewedAt = performance.now();
 
   const serve = (endpoint: LeasedMqttEndpoint) => {
     const stop = new AbortController();
     const work = serveEndpoint(deps, endpoint, stop.signal)
-      // The lease runs out, and a process tries again.
+      // The lease expires, and a process retries.
       .catch((error: unknown) =>
         logger.error({ err: error, host: endpoint.host }, 'an MQTT endpoint could not be served'),
       )
@@ -86,7 +86,7 @@ export function createMqttServer(deps: MqttDeps): MqttServer {
 
   const poller = createPoller({
     name: 'mqtt',
-    // Without a lease there is nothing to renew, and others look for endpoints that wait.
+    // Without a lease there is nothing to renew, and other processes claim waiting endpoints.
     intervalMs: () => (held.size > 0 ? INTERVAL_MS : IDLE_POLL_MS),
     maxBackoffMs: INTERVAL_MS,
     logger,
@@ -116,7 +116,7 @@ export function createMqttServer(deps: MqttDeps): MqttServer {
   };
 }
 
-/** Connects, publishes until the connection or the lease ends, and notes how it ended. */
+/** Connects, publishes until the connection or the lease ends, and records the outcome. */
 async function serveEndpoint(deps: MqttDeps, endpoint: LeasedMqttEndpoint, signal: AbortSignal): Promise<void> {
   const { db, signals } = deps;
   try {
@@ -138,7 +138,7 @@ async function serveEndpoint(deps: MqttDeps, endpoint: LeasedMqttEndpoint, signa
       await releaseMqttLease(db, endpoint);
       return;
     }
-    // Ours, not the broker's: the database does not answer, or a key is missing.
+    // A failure of this service, not of the broker: the database does not answer, or a key is missing.
     signals.mqttFailed('internal_error', endpoint.host);
     await postponeMqtt(db, endpoint, OWN_PAUSE_MS).catch(() => undefined);
     throw error;
@@ -147,7 +147,7 @@ async function serveEndpoint(deps: MqttDeps, endpoint: LeasedMqttEndpoint, signa
 
 function connect({ box, mqtt }: WebhookTools, endpoint: LeasedMqttEndpoint, signal: AbortSignal) {
   const broker = openBroker(box, endpoint.endpoint_key, endpoint.broker_box);
-  // The address may be one that the rules do not allow any more.
+  // The rules may no longer allow the address.
   const url = allowed(() => parseMqttUrl(broker.url, mqtt.rules));
   return mqtt.connect({ ...broker, url, clientId: clientIdOf(endpoint), signal });
 }
@@ -160,7 +160,7 @@ function allowed<T>(parse: () => T): T {
   }
 }
 
-/** At most 23 letters and digits, which every broker takes (MQTT 3.1.1, 3.1.3.1). */
+/** At most 23 letters and digits, which every broker accepts (MQTT 3.1.1, 3.1.3.1). */
 const clientIdOf = ({ endpoint_key: key }: LeasedMqttEndpoint) => `vision${key.replaceAll('-', '').slice(0, 17)}`;
 
 /** One transaction: the failure, the pause, or the end of an endpoint whose broker has not answered for days. */
@@ -173,7 +173,7 @@ async function recordFailure(
   const disabled = await inTransaction(db, async (tx) => {
     const failing = await noteMqttFailure(tx, endpoint, failure);
     if (!failing) {
-      // Its owner has changed it meanwhile: it is connected anew at once.
+      // Its owner has changed it in the meantime: it is connected again at once.
       await releaseMqttLease(tx, endpoint);
       return undefined;
     }

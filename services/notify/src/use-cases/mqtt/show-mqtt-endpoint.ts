@@ -4,7 +4,7 @@ import type { MqttEndpointRow } from '../../db/mqtt-endpoints.ts';
 import { openBroker } from '../../domain/mqtt-broker.ts';
 import type { MqttDisabledReason, MqttFailure } from '../../domain/mqtt-failure.ts';
 
-/** An endpoint as its owner sees it: with its address, without passwords and keys. */
+/** An endpoint in the form for its owner: with its address, without passwords and keys. */
 export interface ShownMqttEndpoint {
   endpointId: string;
   url: string;
@@ -17,7 +17,7 @@ export interface ShownMqttEndpoint {
   connectedSince: Date | null;
   failingSince: Date | null;
   lastFailure: MqttFailure | null;
-  /** The broker has acknowledged everything that it is sent up to this number of the log. */
+  /** The broker has acknowledged all its events up to this number of the log. */
   sequence: number;
   createdAt: Date;
   updatedAt: Date;

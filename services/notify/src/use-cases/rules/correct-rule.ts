@@ -5,10 +5,10 @@ import { UNKNOWN_DEFINITION } from '../../domain/alarm-rule.ts';
 import { publishRule } from './put-alarm-rule.ts';
 
 /**
- * An alarm of a version that is newer than every one stored here: this database was set back, or emptied, and results
- * evaluates tasks by a lost rule. Results is told the rule as its subject sees it now, under a newer version, or that
- * there is none. So the two agree again with the first alarm by which they would differ, and its subject decides anew.
- * @returns whether that was so
+ * Handles an alarm of a version above all stored ones: this database was restored, or emptied, and results evaluates
+ * tasks by a lost rule. Results receives the present rule under a newer version, or that there is none. So the two
+ * agree again from the first alarm by which they would differ, and the subject can set the rule again.
+ * @returns whether the alarm was one
  */
 export async function correctRule(
   tx: Knex.Transaction,

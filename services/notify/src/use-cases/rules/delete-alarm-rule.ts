@@ -6,7 +6,7 @@ import { publishRule } from './put-alarm-rule.ts';
 
 /**
  * Deletes a rule; its alarms stay. A repeat changes nothing.
- * @throws AppError not_found for a rule that there never was, OP-QUOTA-RATE-LIMITED `rule_change_rate`.
+ * @throws AppError not_found for a rule that never existed, OP-QUOTA-RATE-LIMITED `rule_change_rate`.
  */
 export async function deleteAlarmRule(
   { db, signals, wakeRelay, ruleChanges }: Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'ruleChanges'>,

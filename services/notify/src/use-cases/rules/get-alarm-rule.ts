@@ -5,7 +5,7 @@ import type { StoredRule } from '../../domain/alarm-rule.ts';
 import type { Verdict } from '../../domain/alarm.ts';
 import type { Deps } from '../deps.ts';
 
-/** Days of alarms whose verdicts a rule shows. */
+/** Days of alarms whose verdicts are part of a rule. */
 const VERDICT_DAYS = 7;
 
 /** A rule with the verdicts about its recent alarms. @throws AppError not_found. */

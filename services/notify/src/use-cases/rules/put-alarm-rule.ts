@@ -18,13 +18,13 @@ export interface PutRuleInput {
 
 export interface PutRule {
   rule: StoredRule;
-  /** Whether there was no such rule before. */
+  /** Whether the rule did not exist before. */
   isNew: boolean;
 }
 
 /**
- * Stores a rule under the name that its subject gave it, and tells the service that evaluates it in the same
- * transaction. A repeat changes nothing; neither does another name change what is evaluated.
+ * Stores a rule under the name that its subject chose, and publishes it to the service that evaluates it in the same
+ * transaction. A repeat changes nothing, and a new name does not change the evaluation.
  * @throws AppError conflict (`limit_reached`), OP-QUOTA-RATE-LIMITED `rule_change_rate`.
  */
 export async function putAlarmRule(
@@ -62,7 +62,7 @@ async function put(
   return { rule, how: known ? 'changed' : 'created' };
 }
 
-/** Puts the rule as it is now into the outbox. The lock of the rules makes outbox and commits have one order. */
+/** Adds the present rule to the outbox. With the lock of the rules, outbox and commits have the same order. */
 export async function publishRule(tx: Knex.Transaction, rule: StoredRule): Promise<void> {
   await appendEvent(tx, ruleEvent(rule));
   crashPoint('notify.rule_stored');

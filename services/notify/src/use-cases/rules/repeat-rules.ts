@@ -4,13 +4,13 @@ import { claimUnpublished } from '../../db/alarm-rules.ts';
 import { ruleEvent } from '../../domain/alarm-rule.ts';
 import type { Deps } from '../deps.ts';
 
-/** More often than a record stays in the topic, so that the topic has every rule. */
+/** More often than a record stays in the topic, so that the topic always has every rule. */
 const EVERY_HOURS = 24;
 const BATCH = 200;
 
 /**
- * Publishes every rule once a day, under the version that it has. A database that has this version changes nothing. One
- * that has lost rules gets all of them back when it reads the topic. Replicas share the work.
+ * Publishes every rule once a day, under its present version. A database with this version changes nothing; one that
+ * has lost rules gets all of them back when it reads the topic. Replicas share the work.
  */
 export async function repeatRules({ db, wakeRelay }: Pick<Deps, 'db' | 'wakeRelay'>): Promise<void> {
   for (;;) {

@@ -3,8 +3,8 @@ import { fail } from '@vision/contracts/errors';
 import { RULE_CHANGES_PER_MINUTE } from '../../domain/alarm-rule.ts';
 
 /**
- * Bounds the changes of alarm rules of a subject. Each is a record that Kafka keeps for days, and makes results look
- * up the rules of every running task of the subject. Counts in this process: the limit holds per replica.
+ * Limits the changes of alarm rules of a subject. Each is a record that Kafka retains for days, and makes results read
+ * the rules of every running task of the subject. Counts in this process: the limit holds per replica.
  */
 export interface RuleChanges {
   /** One request of a subject that may change a rule. */
@@ -13,7 +13,7 @@ export interface RuleChanges {
 
 export interface RuleChange {
   /**
-   * Counts the change, once however often its transaction is repeated.
+   * Counts the change, once for any number of attempts of its transaction.
    * @throws AppError OP-QUOTA-RATE-LIMITED `rule_change_rate`.
    */
   count: () => Promise<void>;

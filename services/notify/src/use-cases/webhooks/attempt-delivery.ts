@@ -20,7 +20,7 @@ interface AttemptOptions {
   signal: AbortSignal;
 }
 
-/** Sends a claimed delivery once and stores how it ended. @throws the reason of the signal. */
+/** Sends a claimed delivery once and stores the outcome. @throws the reason of the signal. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   claim: ClaimedDelivery,
@@ -43,7 +43,7 @@ export async function attemptDelivery(
   await options.record(claimed, { answer, attempt, occurredAt: event.occurred_at });
 }
 
-/** Drops a delivery whose task was deleted, or whose event is older than events are retained. */
+/** Drops a delivery whose task was deleted, or whose event has expired. */
 async function drop({ db, signals }: AttemptDeps, claim: ClaimedDelivery): Promise<void> {
   if (await dropDelivery(db, claim)) signals.deliveriesDropped('event_removed', 1);
 }
@@ -59,15 +59,15 @@ async function targetOf(
   signal: AbortSignal,
 ): Promise<Target | Answer> {
   const url = urlOf(box, rules, claim);
-  // The address is one that the rules do not allow any more.
+  // The rules no longer allow the address.
   if (!url) return { outcome: 'unreachable' };
   const found = await http.resolve({ url, signal });
   return 'address' in found ? { url, ...found } : found;
 }
 
 /**
- * Waits for the pace of the host, by its name and by its address: many names may lead to one machine, and one name to
- * many. Meanwhile the endpoint may have been changed or deleted, or its key revoked.
+ * Waits for the rate limit of the host, by its name and by its address: many names may lead to one machine, and one
+ * name to many. In the meantime the endpoint may be changed or deleted, or its key revoked.
  */
 async function inTurn(
   { db }: AttemptDeps,
@@ -80,7 +80,7 @@ async function inTurn(
   await delay(waitMs, undefined, { signal });
   const claimed = await readClaim(db, claim);
   if (!claimed || claimed.url_box.equals(claim.url_box)) return claimed;
-  // Its address was stored anew; it may lead to another host, and is sent in the turn of that one.
+  // Its address has changed and may lead to another host, so it waits for the rate limit of that one.
   await releaseDelivery(db, claimed);
   return undefined;
 }
@@ -110,7 +110,7 @@ function urlOf(box: SecretBox, rules: WebhookTools['rules'], claim: ClaimedDeliv
   }
 }
 
-/** The secret in force, and the one that it replaces while that is valid. */
+/** The current secret, and the one that it replaces while that is valid. */
 function secretsOf(box: SecretBox, { endpoint_key, secret_box, old_secret_box }: ClaimedDelivery): string[] {
   const boxes = old_secret_box ? [secret_box, old_secret_box] : [secret_box];
   return boxes.map((sealed) => openOf(box, endpoint_key, 'secret', sealed));

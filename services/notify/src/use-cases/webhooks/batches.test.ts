@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createBatches } from './batches.ts';
 
-/** Batches that run until the next turn of the event loop, and what each of them had; one with a 13 fails. */
+/** Batches that take until the next iteration of the event loop, and their items; one with a 13 fails. */
 function tensOf(most = 10) {
   const runs: number[][] = [];
   const { add } = createBatches<number, number>({
@@ -16,7 +16,7 @@ function tensOf(most = 10) {
   return { add, runs };
 }
 
-test('an item alone runs at once, and what comes meanwhile runs together', async () => {
+test('an item alone runs at once, and items that are added in the meantime run together', async () => {
   const { add, runs } = tensOf();
   const all = [1, 2, 3].map(add);
   expect(runs).toEqual([[1]]);
@@ -26,7 +26,7 @@ test('an item alone runs at once, and what comes meanwhile runs together', async
   expect(runs.at(-1)).toEqual([4]);
 });
 
-test('a batch has no more items than it may', async () => {
+test('a batch has at most its maximum number of items', async () => {
   const { add, runs } = tensOf(2);
   await Promise.all([1, 2, 3, 4].map(add));
   expect(runs).toEqual([[1], [2, 3], [4]]);

@@ -4,9 +4,9 @@ export interface Batches<T, R> {
 }
 
 export interface BatchesOptions<T, R> {
-  /** Items of one batch at most. */
+  /** Maximum number of items of one batch. */
   most: number;
-  /** Runs one batch at a time; the results stand in the order of the items. */
+  /** Runs one batch at a time; the results are in the order of the items. */
   run: (items: T[]) => Promise<R[]>;
 }
 
@@ -17,8 +17,8 @@ interface Waiting<T, R> {
 }
 
 /**
- * Runs together what is added while the batch before runs. An item that is added while none runs goes at once, alone:
- * nothing waits for company. A batch that fails harms only its own items.
+ * Runs together all items that are added while the previous batch runs. An item that is added while none runs is
+ * processed at once, alone: no item waits for others. A batch that fails affects only its own items.
  */
 export function createBatches<T, R>({ most, run }: BatchesOptions<T, R>): Batches<T, R> {
   let waiting: Waiting<T, R>[] = [];

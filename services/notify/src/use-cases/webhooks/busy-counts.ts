@@ -5,19 +5,19 @@ interface Claimed {
   subject: string;
 }
 
-/** Endpoints and subjects that are sent as much at once as they may be. */
+/** Endpoints and subjects at their limit of concurrent webhooks. */
 interface Full {
   endpoints: string[];
   subjects: string[];
 }
 
-/** Webhooks under way in this process. */
+/** Running webhooks of this process. */
 export interface BusyCounts {
   endpoints: ReadonlyMap<string, number>;
   subjects: ReadonlyMap<string, number>;
   begin: (claimed: Claimed) => void;
   end: (claimed: Claimed) => void;
-  /** Those that are full, or were a moment ago: what waits for them waits for their receivers. */
+  /** Those at their limit, now or a moment ago: their deliveries wait for their receivers. */
   full: () => Full;
 }
 
@@ -42,7 +42,7 @@ export function createBusyCounts(now = () => performance.now()): BusyCounts {
 
 function createCounts(most: number, now: () => number) {
   const counts = new Map<string, number>();
-  /** When the last of its slots became free, by name. */
+  /** Time at which the last of its slots became free, by name. */
   const freedAt = new Map<string, number>();
   return {
     counts,

@@ -2,7 +2,7 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { lockEndpoint, markEndpointDeleted } from '../../db/webhook-endpoints.ts';
 import type { Deps } from '../deps.ts';
 
-/** Deletes an endpoint: nothing is sent any more, and its deliveries go. One that is not there is deleted already. */
+/** Deletes an endpoint: nothing more is sent, and its deliveries are removed. A missing one counts as deleted. */
 export async function deleteWebhookEndpoint(
   { db }: Pick<Deps, 'db'>,
   subject: string,

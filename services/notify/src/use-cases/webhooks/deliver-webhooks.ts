@@ -13,13 +13,13 @@ import { createRecordAttempt } from './record-attempt.ts';
 /** Sends deliveries that are due. */
 export interface Deliverer {
   start: () => void;
-  /** Looks for due deliveries now. */
+  /** Checks for due deliveries now. */
   wake: () => void;
-  /** Ends requests under way; their deliveries are due again at once. */
+  /** Ends running requests; their deliveries are due again at once. */
   stop: () => Promise<void>;
 }
 
-/** Longer than an attempt takes; the deliveries of a process that dies are sent by another one after it. */
+/** Longer than an attempt; after it another process sends the deliveries of a dead one. */
 const LEASE_MS = 60_000;
 /** Requests a second to one host, over all subjects. */
 const HOST_RATE = 50;
@@ -27,7 +27,7 @@ const HOST_RATE = 50;
 interface DelivererDeps extends AttemptDeps {
   logger: Logger;
   intervalMs: number;
-  /** Counts what is under way. */
+  /** Counts running webhooks. */
   busy: BusyCounts;
 }
 

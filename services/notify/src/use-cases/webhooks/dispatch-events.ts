@@ -22,10 +22,10 @@ const ENDPOINTS = 100;
 const EVENTS = 500;
 
 /**
- * Makes deliveries of what was logged, for endpoints that are behind their log. Each endpoint has its own place in the
- * log, which moves in the transaction of its deliveries; one that fails holds up no other.
- * @returns how many endpoints moved
- * @throws AggregateError of what failed, after all others.
+ * Creates deliveries of logged events, for endpoints that have not received all of their log. Each endpoint has its own
+ * position in the log, which advances in the transaction of its deliveries; a failing endpoint blocks no other.
+ * @returns the number of endpoints that advanced
+ * @throws AggregateError of all failures, after all other endpoints.
  */
 export async function dispatchEvents(deps: DispatchDeps): Promise<number> {
   let moved = 0;
@@ -58,7 +58,7 @@ async function dispatchOne(deps: DispatchDeps, endpointKey: string): Promise<boo
 
 interface Dispatched {
   hasMoved: boolean;
-  /** Events that the endpoint was told it missed. */
+  /** Skipped events that were reported to the endpoint. */
   missed: { host: string; range: { subject: string; after: number; upTo: number } } | undefined;
 }
 
@@ -68,7 +68,7 @@ async function dispatchTo(deps: DispatchDeps, tx: Knex.Transaction, endpoint: Be
   const isLeftOut = missed_after !== null && free < ROOM_TO_GO_ON;
   const head = await readHead(tx, subject);
   if (missed_after !== null && !isLeftOut) {
-    // The event goes behind what was missed, so the endpoint gets it, and everything after it, in the next round.
+    // The event comes after the missed ones, so the endpoint gets it, and all later ones, in the next round.
     const upTo = head;
     await tellMissed(deps, tx, endpoint, { after: missed_after, upTo });
     await moveEndpoint(tx, { endpoint_key, position: upTo, missed_after: null });

@@ -8,15 +8,15 @@ import type { NewEvent } from '../../domain/event.ts';
 import { disabledEvent, mqttDisabledEvent } from '../../domain/webhook-event.ts';
 import type { Deps } from '../deps.ts';
 
-/** What was ended. */
+/** Numbers of ended endpoints and deliveries. */
 interface Ended {
   endpoints: number;
   deliveries: number;
 }
 
 /**
- * Disables the endpoints that were last changed by keys that have ended, tells their owner by an event, and drops what
- * waits for them. An endpoint that another key has changed meanwhile stays as it is, so a repeat changes nothing.
+ * Disables the endpoints that ended keys changed last, notifies their owners by an event, and drops their pending
+ * deliveries. An endpoint that another key has changed since stays, so a repeat changes nothing.
  */
 export async function endWebhookKeys(deps: Pick<Deps, 'db' | 'signals'>, keys: readonly EndedKey[]): Promise<Ended> {
   const ended = { endpoints: 0, deliveries: 0 };

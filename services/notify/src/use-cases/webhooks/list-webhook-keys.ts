@@ -3,7 +3,7 @@ import type { WebhookKey } from '@vision/contracts/webhook-keys';
 import { readKeys } from '../../db/webhook-keys.ts';
 import type { Deps } from '../deps.ts';
 
-/** Keys by which enabled endpoints were last changed, in their order, after one of them. */
+/** Keys that changed enabled endpoints last, in their order, after one of them. */
 export const listWebhookKeys = (
   { db }: Pick<Deps, 'db'>,
   after: { subject: string | undefined; key_id: string | undefined },

@@ -34,7 +34,7 @@ export interface EndpointRequest {
 export interface PutResult {
   endpoint: ShownEndpoint;
   isNew: boolean;
-  /** The secret that was made for a new endpoint. */
+  /** The generated secret of a new endpoint. */
   secret: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function putWebhookEndpoint(
       const isKnown = (purpose: 'url' | 'secret', stored: Buffer, text: string) =>
         openOf(box, endpointKey, purpose, stored) === text;
       const urlBox = isKnown('url', before.url_box, url.href) ? undefined : sealed('url', url.href);
-      // The secret in force, sent once more, does not end the overlap of a rotation.
+      // Sending the current secret again does not end the overlap of a rotation.
       const isNewSecret = given !== undefined && !isKnown('secret', before.secret_box, given);
       const secretBox = isNewSecret ? sealed('secret', given) : undefined;
       await replaceEndpoint(tx, endpointKey, { urlBox, host: url.host, eventTypes, secretBox, keyId });
@@ -88,7 +88,7 @@ async function switchEndpoint(tx: Transaction, before: EndpointRow, isEnabled: b
   else await disableEndpoint(tx, before.endpoint_key, 'requested');
 }
 
-/** The refusal of one endpoint too many. */
+/** Error for exceeding the number of endpoints. */
 export const endpointLimitReached = (most: number) =>
   fail.conflict('limit_reached', `You have ${most} webhook endpoints; delete one first.`, {
     limit: 'webhook_endpoints',

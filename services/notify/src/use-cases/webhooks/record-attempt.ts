@@ -16,18 +16,18 @@ import type { Deps } from '../deps.ts';
 interface Ended {
   answer: Answer;
   attempt: Pick<Attempt, 'at' | 'duration_ms'>;
-  /** When the event happened. */
+  /** Time of the event. */
   occurredAt: Date;
 }
 
-/** Stores how an attempt ended: delivered, due once more, failed for good, or the end of its endpoint. */
+/** Stores the outcome of an attempt: delivered, due again, failed for good, or the end of its endpoint. */
 export type RecordAttempt = (claimed: ClaimedDelivery, ended: Ended) => Promise<void>;
 
 type RecordDeps = Pick<Deps, 'db' | 'signals'>;
 
 /**
- * Attempts that end while others are being stored are stored together, in one statement. What that statement leaves
- * out, and all of it when the statement fails, is stored one by one.
+ * Attempts that end while others are being stored are stored together, in one statement. Those that the statement
+ * skips, and all of them when it fails, are stored one by one.
  */
 export function createRecordAttempt(deps: RecordDeps): RecordAttempt {
   const delivered = batchesOf(deps, storeDelivered);
@@ -68,12 +68,12 @@ function batchesOf({ db, signals }: RecordDeps, store: typeof storeDelivered): B
 }
 
 async function recordSuccess({ db }: RecordDeps, { claimed, attempts, failures }: AttemptOutcome): Promise<void> {
-  // First, so that no owner sees a delivered webhook at an endpoint that is said to fail.
+  // First, so that no owner sees a delivered webhook at an endpoint that is shown as failing.
   await noteSuccess(db, claimed.endpoint_key);
   await endDelivery(db, claimed, { state: 'delivered', attempts, failures });
 }
 
-/** One transaction: the attempt, the count of its endpoint, and what follows from it. */
+/** One transaction: the attempt, the failure count of its endpoint, and the consequences. */
 function recordFailure(
   { db }: RecordDeps,
   { claimed, attempts, failures, pauseMs }: AttemptOutcome,

@@ -9,22 +9,22 @@ import type { Deps } from '../deps.ts';
 import { deliveriesOf } from './dispatch-events.ts';
 import { enabledEndpoint } from './show-endpoint.ts';
 
-/** What is sent again, and whether that is everything. */
+/** Deliveries to send again, and whether these are all. */
 export interface Recovery {
   deliveries: number;
-  /** Unix milliseconds with which the request is repeated later; undefined when everything is sent. */
+  /** Unix milliseconds for the next request; undefined when everything is sent. */
   continueFromMs: number | undefined;
 }
 
 const CHUNK = 500;
-/** Events that one request looks at. */
+/** Number of events that one request processes. */
 const CHUNKS = 40;
-/** Numbers of events are times of logging, by clocks that differ from those of the services they happened in. */
+/** Numbers of events are times of logging, by clocks that differ from those of the services that created the events. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Sends again, from the log, what an endpoint was not delivered since a time: what failed, was held, or was left out.
- * What was delivered or is pending stays as it is, so the request may be repeated. Each step is a short transaction.
+ * Sends again, from the log, the undelivered events of an endpoint since a time: failed, held and skipped ones.
+ * Delivered and pending ones stay unchanged, so the request may be repeated. Each step is a short transaction.
  */
 export async function recoverWebhookEndpoint(
   deps: Pick<Deps, 'db' | 'webhooks' | 'wakeWebhooks'>,
@@ -41,13 +41,13 @@ export async function recoverWebhookEndpoint(
     next = step.next;
   }
   deps.wakeWebhooks();
-  // The next request goes back by this time again.
+  // The next request subtracts this time again.
   return { deliveries, continueFromMs: next && next.after + CLOCKS_DIFFER_MS };
 }
 
 interface Step {
   made: number;
-  /** Where to go on; undefined at the end of the log. */
+  /** Position to continue; undefined at the end of the log. */
   next: { after: number; isFull: boolean } | undefined;
 }
 

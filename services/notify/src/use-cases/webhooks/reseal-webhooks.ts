@@ -7,8 +7,8 @@ import type { Deps, WebhookTools } from '../deps.ts';
 const BATCH = 100;
 
 /**
- * Encrypts addresses and secrets with the first key where another one was used, so that it can be removed.
- * @throws Error when a box cannot be opened: its key was removed too early. Nothing of it is lost.
+ * Re-encrypts addresses and secrets with the first key, so that other keys can be removed.
+ * @throws Error when a box cannot be opened: its key was removed too early. The box stays unchanged.
  */
 export async function resealWebhooks({ db, webhooks, signals }: Pick<Deps, 'db' | 'webhooks' | 'signals'>) {
   if (!webhooks) return;

@@ -14,7 +14,7 @@ export interface RotationRequest {
   secret: string | undefined;
 }
 
-/** Replaces the secret of an endpoint. A request with the secret that is in force changes nothing. */
+/** Replaces the secret of an endpoint. A request with the current secret changes nothing. */
 export async function rotateWebhookSecret(
   deps: Pick<Deps, 'db' | 'webhooks'>,
   subject: string,

@@ -4,7 +4,7 @@ import type { EndpointRow } from '../../db/webhook-endpoints.ts';
 import type { DisabledReason } from '../../domain/delivery.ts';
 import { openOf } from '../../domain/webhook-box.ts';
 
-/** An endpoint as its owner sees it: with its address, without its secrets. */
+/** An endpoint in the form for its owner: with its address, without its secrets. */
 export interface ShownEndpoint {
   endpointId: string;
   url: string;

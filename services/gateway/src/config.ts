@@ -104,7 +104,7 @@ export const configSchema = z.object({
   UPSTREAM_IDLE_MS: millis(120_000).describe('Maximum time without data from a service before its call is aborted'),
 });
 
-/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+/** Values that operators do not change, with the settings in one configuration. Test suites shorten some of them. */
 export const constants = {
   /** Timeout of a call that an operator makes through the admin API. */
   ADMIN_CALL_TIMEOUT_MS: 60_000,
@@ -112,7 +112,7 @@ export const constants = {
   REDIS_COOLDOWN_MS: 1000,
   /** Interval at which maintenance mode and changed limits are read. */
   SETTINGS_POLL_MS: 1000,
-  /** Interval at which webhooks of keys that have ended are looked for; half of the time that revocation may take. */
+  /** Interval of queries for webhooks of keys that have ended; half of the time that revocation may take. */
   WEBHOOK_KEYS_POLL_MS: 5000,
   /** Minimum transfer rate of a client that sends a body or reads a response. */
   MIN_CLIENT_BYTES_PER_S: 8192,
@@ -158,7 +158,7 @@ export function replicaUrls(config: Config) {
   };
 }
 
-/** What the pictures of a subject may cost. */
+/** Limits of the processor time for images of a subject. */
 export function budgetLimits(config: Config) {
   return {
     freeMs: config.PICTURE_FREE_CPU_MS,

@@ -13,7 +13,7 @@ const cutReasons = [
 
 const operation = 'one of ours; `none` when no route was reached';
 
-/** What the gateway measures. */
+/** Metrics of the gateway. */
 export const metrics = {
   requests: counter('vision.gateway.requests', {
     meaning: 'Requests that were answered, or cut before the last byte',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigError, list } from '@vision/shared/config';
 import { certificateFile, tlsFromFiles } from '@vision/shared/pem-file';
 
-/** Settings of the way to Redis. */
+/** Settings of the connection to Redis. */
 export const redisConfig = {
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
@@ -19,12 +19,12 @@ export const redisConfig = {
     .describe('PEM file with the certificate authorities for Redis (rediss://), instead of those of Node.js'),
 };
 
-/** How to reach Redis. */
+/** Address of Redis. */
 export interface RedisConnection {
   url: string;
   /** TLS with these authorities; the name of the server is checked. */
   tls?: ConnectionOptions | undefined;
-  /** Those who know the primary, in place of the host in the address. */
+  /** Sentinels that know the primary, in place of the host in the address. */
   sentinels?: Sentinels | undefined;
 }
 
@@ -34,7 +34,7 @@ interface Sentinels {
   password?: string | undefined;
 }
 
-/** How to reach Redis, in the words of the code. @throws ConfigError for certificate authorities without TLS. */
+/** Converts the settings of the connection. @throws ConfigError for certificate authorities without TLS. */
 export function redisConnection(config: z.output<z.ZodObject<typeof redisConfig>>): RedisConnection {
   const { REDIS_PASSWORD: password, REDIS_CA_FILE: ca } = config;
   const url = new URL(config.REDIS_URL);

@@ -69,7 +69,7 @@ export function createServers(config: Config, deps: Deps, checks: StartCheck[]):
   };
 }
 
-/** Of the public listener only, where operators want it. */
+/** For the public listener only, if enabled. */
 function consoleOf({ CONSOLE: isServed, CONSOLE_DIR: folder }: Config, deps: Deps): RequestHandler[] {
   if (!isServed) return [];
   return deps.consoleCodes ? [consoleFiles(folder), consoleSession(deps)] : [consoleFiles(folder)];
@@ -84,7 +84,7 @@ function inTurn(listener: RequestListener, name: Listener, signals: Deps['signal
   });
 }
 
-/** What holds for every listener that strangers may reach. */
+/** Limits of every listener that is exposed to untrusted clients. */
 function guard(server: Server, name: Listener, { config, deps }: { config: Config; deps: Deps }): void {
   answerMalformed(server);
   watchConnections(server, {

@@ -38,7 +38,7 @@ import { createKeyUse } from './use-cases/note-key-use.ts';
 import { createSettingsWatch } from './use-cases/watch-settings.ts';
 
 export interface GatewayService extends RunningService {
-  /** Known after `start`, as the other ports. */
+  /** Known after `start`, as are the other ports. */
   readonly port: number;
   readonly adminPort: number;
   readonly healthPort: number;
@@ -143,5 +143,5 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
   };
 }
 
-/** A request waits for its key, so this database has to answer soon. */
+/** A request waits for its key, so this database has to answer quickly. */
 const DATABASE_LIMITS = { applicationName: 'gateway', statementTimeoutMs: 3000, acquireTimeoutMs: 3000 };

@@ -15,7 +15,7 @@ export interface ServedRequest {
   keyId: string | undefined;
   subject: string | undefined;
   requestId: string;
-  /** The answer did not reach the client whole. */
+  /** The response did not reach the client completely. */
   isCut: boolean;
   /** Of a refusal. */
   code: string | undefined;
@@ -27,7 +27,7 @@ type AuthRefusal = (typeof metrics.authRefusals.labels.reason)[number];
 type CutReason = (typeof metrics.connectionsCut.labels.reason)[number];
 type Owner = (typeof metrics.upstreamErrors.labels.upstream)[number];
 
-/** Everything the gateway tells an operator, in one place. Labels are few and never ids. */
+/** All logs and metrics of the gateway for operators. Labels have few values and never ids. */
 export function createSignals(logger: Logger) {
   const { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, cuts, operatorActs, upstreamErrors } =
     createInstruments();
@@ -38,7 +38,7 @@ export function createSignals(logger: Logger) {
       duration.record(durationMs / 1000, { operation, status_class: isCut ? 'cut' : classOf(status) });
       logger.info(factsOf(request), 'request');
     },
-    /** A request with pictures or a video begins; call what it returns when it is over. */
+    /** A request with images or a video begins; call the returned function when it ends. */
     uploadBegan: countUploads(),
     limitDecided: (limit: LimitName, decision: 'allowed' | 'refused', subject: string) => {
       decisions.add(1, { limit, decision });
@@ -113,7 +113,7 @@ function countUploads(): () => () => void {
 
 type StatusClass = '2xx' | '3xx' | '4xx' | '5xx';
 
-/** Nothing but these is answered; a status that is none counts as a fault of ours. */
+/** Only these classes are sent; an invalid status counts as a fault of the gateway. */
 function classOf(status: number): StatusClass {
   return status >= 500 || status < 200 ? '5xx' : status >= 400 ? '4xx' : status >= 300 ? '3xx' : '2xx';
 }

@@ -242,7 +242,7 @@ test('all addresses of one IPv6 network count together, and a client cannot choo
   for (const address of spellings) seen.push(await guess(`9.9.9.${String(seen.length)}, ${address}`));
   expect(seen).toEqual([401, 401, 401, 429]);
   expect(await guess('2001:db8:0:1::1')).toBe(401);
-  // Nobody is trusted unless the operator says so.
+  // No proxy is trusted by default.
   const direct = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '3' });
   const rotating = [];
   for (let turn = 0; turn < 4; turn += 1) rotating.push(await guess(`203.0.113.${String(turn)}`, direct.url));

@@ -12,7 +12,7 @@ import { wire } from './support/wire.ts';
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
 beforeAll(async () => {
-  // No lease runs out by itself, however long a test takes.
+  // No lease expires by itself, however long a test takes.
   gateway = await startGateway({ SLOT_LEASE_MS: '3600000' });
 });
 afterAll(() => gateway.stop());
@@ -27,7 +27,7 @@ const detect = (key: string, url = gateway.url, path = '/v1/vision/image-detecti
   exchange(url + path, 'POST', { headers: bearer(key), body: 'x' });
 const count = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status).length;
 
-/** The service behind keeps its answers back until `letGo`. */
+/** The service behind holds its responses until `letGo`. */
 function holdAnswers(): void {
   gateway.upstream.answer = (req, res) => {
     req.resume();
@@ -124,7 +124,7 @@ test.each([
   await until(async () => (await detect(key, other.url, path)).status === 200);
 });
 
-/** Begins to upload a video, and says no more. */
+/** Begins to upload a video, and sends no more. */
 async function beginUpload(key: string, url = gateway.url) {
   const authorization = `Authorization: Bearer ${key}`;
   const head = ['POST /v1/vision/video-tasks HTTP/1.1', 'Host: x', authorization, 'Content-Length: 10'];

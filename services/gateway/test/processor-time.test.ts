@@ -18,7 +18,7 @@ const path = '/v1/vision/image-detections';
 const detect = (key: string, url = gateway.url, signal?: AbortSignal) =>
   exchange(url + path, 'POST', { headers: bearer(key), body: 'x', ...(signal ? { signal } : {}) });
 
-/** From now on pictures cost this. */
+/** Sets the cost of images from now on. */
 function costs(...milliseconds: number[]): void {
   gateway.upstream.answer = (req, res) => {
     req.resume().once('end', () => res.writeHead(201, { [processorTimeHeader]: milliseconds.join(',') }).end('{}'));
@@ -35,7 +35,7 @@ test('ordinary images never meet the budget, and callers do not see their cost',
   }
 });
 
-/** From now on every call has ten ordinary pictures, and so many of them cannot be read. */
+/** Makes every call have ten ordinary images, of which this many cannot be read. */
 function refuses(pictures: number): void {
   const headers = {
     [processorTimeHeader]: Array<number>(10).fill(10).join(','),

@@ -34,7 +34,7 @@ async function drip({ socket }: Wire, piece: string, everyMs: number): Promise<v
   }
 }
 
-/** Streams an answer that never ends, as fast as it is taken. */
+/** Streams a response without end, as fast as it is read. */
 function endlessAnswer(req: IncomingMessage, res: NodeJS.WritableStream): void {
   const more = () => {
     while (res.writable && res.write(Buffer.alloc(64 * 1024)));

@@ -122,7 +122,7 @@ test('a client that takes nothing more, as one whose network is gone, frees its 
   const path = `/v1/vision/tasks/${randomUUID()}/results/stream`;
   client.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer(key).authorization}\r\n\r\n`);
   await until(() => Promise.resolve(held.length === 1));
-  // Fills what the client's system takes in; what it leaves is little enough that no pace is judged by it.
+  // Fills the receive buffer of the client's system; the rest is too small to measure a pace.
   let unread = 0;
   await until(async () => {
     if (unread === 0) held[0]?.write(`:${'.'.repeat(4_000)}\n\n`);

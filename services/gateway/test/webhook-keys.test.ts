@@ -12,11 +12,11 @@ interface Key {
 }
 
 let gateway: TestGateway;
-/** Keys by which notify has endpoints, and what it was told of them. */
+/** Keys of the endpoints of notify, and the ended keys that it received. */
 let keys: Key[] = [];
 const told: (Key & { reason: string })[] = [];
 let rounds = 0;
-/** Bytes of the largest request that told of ended keys. */
+/** Bytes of the largest request with ended keys. */
 let largest = 0;
 const afterOf = ({ url = '' }: { url?: string | undefined }) =>
   new URL(url, 'http://notify').searchParams.get('after_subject');
@@ -50,7 +50,7 @@ async function toldOf(...those: Key[]) {
   const seen = rounds;
   await until(() => rounds > seen + 2);
   keys = [];
-  // What the round under way has to tell is told before the next one begins.
+  // The current round sends its ended keys before the next one begins.
   const last = rounds;
   await until(() => rounds > last);
   return told.slice(from);

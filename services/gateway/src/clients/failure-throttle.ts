@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 
-/** Counts wrong credentials by the network that presents them. */
+/** Counts wrong credentials by the client network. */
 export interface FailureThrottle {
   /** Seconds to wait; 0 while the network is within its allowance. */
   waitS: (network: string) => Promise<number>;

@@ -17,7 +17,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** Headers that callers must not pass to services: identity, trace, deadline, outcome, expectations of the next hop. */
+/** Headers that callers cannot pass to services: identity, trace, deadline, outcome, expectations of the next hop. */
 const NOT_FORWARDED = new Set([
   'authorization',
   'host',
@@ -30,7 +30,7 @@ const NOT_FORWARDED = new Set([
   outcomeHeader,
 ]);
 
-/** Set by the gateway itself on every answer, or meant for it. */
+/** Headers that the gateway sets on every response, or that are meant for it. */
 const NOT_RETURNED = new Set([
   'x-request-id',
   'x-trace-id',
@@ -43,7 +43,9 @@ const NOT_RETURNED = new Set([
   outcomeHeader,
 ]);
 
-/** The headers of a request for the next hop. Repeated headers stay repeated, so the owner sees what the client did. */
+/**
+ * The headers of a request for the next hop. Repeated headers stay repeated, so the service receives them unchanged.
+ */
 export function requestHeaders(rawHeaders: string[]): OutgoingHttpHeaders {
   return without(rawHeaders, NOT_FORWARDED);
 }

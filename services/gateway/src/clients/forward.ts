@@ -7,7 +7,7 @@ import { ForwardedRequest } from './forwarded-request.ts';
 import type { Cut, ForwardLimits } from './forwarded-request.ts';
 import type { Owner } from '@vision/contracts/public-operations';
 
-/** Where a request goes on, and for whom. */
+/** Destination and caller of a forwarded request. */
 interface ForwardTarget {
   operation: string;
   owner: Owner;
@@ -15,19 +15,21 @@ interface ForwardTarget {
   path: string;
   caller: Caller;
   /**
-   * The service goes on when the client has left, and what its work cost is read from its answer: an answer to a whole
-   * body is waited for then.
+   * The service continues after the client has disconnected, and its response contains the cost of the work: the
+   * response to a complete body is awaited then.
    */
   isAnswerAwaited?: boolean;
-  /** The answer goes on for minutes, and ends with this signal: it has no deadline. */
+  /** A response that lasts for minutes and ends with this signal has no deadline. */
   ending?: AbortSignal | undefined;
-  /** Why we cut the connection of the client; undefined when it left by itself. */
+  /** Why the gateway cut the connection of the client; undefined when the client closed it. */
   cut?: () => Cut | undefined;
-  /** Receives the headers before the answer is passed on. When it ends, the request no longer counts as in progress. */
+  /**
+   * Receives the headers before the response is forwarded. When it ends, the request no longer counts as in progress.
+   */
   onAnswer?: (headers: IncomingHttpHeaders) => void;
 }
 
-/** The headers of the answer; none when the client left before it. */
+/** The headers of the response; none when the client disconnected before it. */
 export type Forward = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -46,11 +48,11 @@ export interface Forwarder {
 }
 
 /**
- * Passes requests on as streams, each with a token of our own: bodies are never collected, an answer reaches the client
- * while it still uploads, and when one side leaves, the other is ended too.
+ * Forwards requests as streams, each with a token of the gateway: bodies are never buffered entirely, a response
+ * reaches the client while it still uploads, and when one side disconnects, the other is ended too.
  */
 export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Forwarder {
-  // The time counts for connections that are free; how long an answer may take is decided elsewhere.
+  // The timeout applies to idle connections; the time for a response is limited elsewhere.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: IDLE_CONNECTION_MS });
   return {
     forward: async (

@@ -11,7 +11,7 @@ import { responseHeaders } from './forward-headers.ts';
 import type { Owner } from '@vision/contracts/public-operations';
 import { UpstreamRequest } from './upstream-request.ts';
 
-/** We ended the connection of a client that passed this limit; undefined where it is none of time. */
+/** The gateway closed the connection of a client that exceeded this limit; undefined for a limit that is not a time. */
 export interface Cut {
   limitMs: number | undefined;
 }
@@ -23,18 +23,18 @@ interface Upstream {
   url: string;
   token: string;
   isAnswerAwaited: boolean;
-  /** Ends an answer that goes on for minutes; such an answer has no deadline. */
+  /** Ends a response that lasts for minutes and has no deadline. */
   ending: AbortSignal | undefined;
-  /** What the client was cut off for, if it was. */
+  /** Why the client was cut off, if it was. */
   cut: () => Cut | undefined;
   onAnswer: (headers: IncomingHttpHeaders) => void;
 }
 
 export interface ForwardLimits {
   connectTimeoutMs: number;
-  /** Longest time in which neither side moves a byte. */
+  /** Maximum time without data from either side. */
   idleMs: number;
-  /** The same for reads, which work on nothing that takes long. */
+  /** The same for reads, which do no long work. */
   readIdleMs: number;
 }
 
@@ -44,12 +44,15 @@ interface ForwardedRequestOptions {
   agent: Agent;
 }
 
-/** Its answer, which says what was late, arrives before we give up ourselves. */
+/**
+ * Margin for the response of the service, which names the cause of a timeout, to arrive before the gateway's own
+ * timeout.
+ */
 const ANSWER_MARGIN_MS = 250;
-/** Longest silence of a stream; three heartbeats long. */
+/** Maximum silence of a stream; three heartbeats long. */
 const STREAM_IDLE_MS = 30_000;
 
-/** One request and its answer. Owns the upstream request and the timers, which end with it. */
+/** One request and its response. Owns the upstream request and the timers, which end with it. */
 export class ForwardedRequest {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
@@ -86,7 +89,8 @@ export class ForwardedRequest {
   }
 
   /**
-   * Resolves when the answer was passed on or the client left; rejects with what to answer when the service gave none.
+   * Resolves when the response was forwarded or the client disconnected; rejects with the error to send when the
+   * service sent no response.
    */
   async run(): Promise<IncomingHttpHeaders> {
     if (this.#res.closed) return {};
@@ -123,7 +127,7 @@ export class ForwardedRequest {
 
   #onAnswer(answer: IncomingMessage): void {
     if (this.#isOver) return;
-    // The service refused our own token, which the client cannot mend: no service answers a client with these.
+    // The service refused the gateway's own token, which the client cannot fix: no service sends these to a client.
     if (answer.statusCode === 401 || answer.statusCode === 403) {
       this.#fail(new UpstreamAnswerError('answered_4xx', `our own token was refused with ${answer.statusCode}`));
       return;
@@ -147,7 +151,7 @@ export class ForwardedRequest {
     for (const [name, value] of Object.entries(responseHeaders(answer.rawHeaders))) {
       if (value !== undefined) res.setHeader(name, value);
     }
-    // A client that still uploads must not reuse the connection: the rest of its body is read and dropped below.
+    // A client that still uploads must not reuse the connection: the rest of its body is read and discarded below.
     if (!this.#req.complete) res.setHeader('Connection', 'close');
     res.flushHeaders();
     answer.on('data', this.#onProgress);
@@ -173,7 +177,7 @@ export class ForwardedRequest {
     drain(this.#req, end);
   }
 
-  /** The answer broke off: the client must not take a part of it for all of it. */
+  /** The response was truncated: the client must not take it for a complete one. */
   #cut(word: CallOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -182,7 +186,7 @@ export class ForwardedRequest {
     this.#settle();
   }
 
-  /** Neither side moved a byte for too long; the one whose turn it was is to blame. */
+  /** Neither side sent data for too long; the side that had to send is responsible. */
   #onSilence(): void {
     if (this.#hasAnswer) {
       this.#cut(this.#res.writableNeedDrain ? 'client_slow' : 'body_timeout');
@@ -196,7 +200,7 @@ export class ForwardedRequest {
   }
 
   #fail(cause: unknown): void {
-    // A service that answers early may close its side while the upload still runs; its answer is what counts.
+    // A service that responds early may close its side while the upload still runs; its response counts.
     if (this.#hasAnswer) return;
     this.#giveUp(fail.sysUnavailable(`${this.#target.owner}_unavailable`, cause));
   }
@@ -212,7 +216,7 @@ export class ForwardedRequest {
     this.#watchdog?.refresh();
   };
 
-  /** Ends a stream between two of its bytes. Its client asks again and learns why. */
+  /** Ends a stream between two of its bytes. Its client reconnects and receives the reason. */
   readonly #onEnding = () => {
     if (this.#isOver) return;
     if (!this.#hasAnswer) {

@@ -2,7 +2,7 @@ import type { Owner } from '@vision/contracts/public-operations';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { ServiceClient, ServiceClientOptions } from '@vision/shared/http/service-client';
 
-/** Asks them what operators want to know. */
+/** Clients of the services, for requests of operators. */
 export type Owners = Record<Owner, ServiceClient>;
 
 export function createOwners(

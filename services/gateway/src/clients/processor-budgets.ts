@@ -6,15 +6,16 @@ import type { BudgetLimits, Spent } from '../domain/processor-budget.ts';
 import type { RedisGuard } from './redis.ts';
 
 export interface ProcessorBudgets {
-  /** Milliseconds until the subject may send pictures again; 0 when it may now. */
+  /** Milliseconds until the subject may send images again; 0 when it may now. */
   waitFor: (subject: string) => Promise<number>;
-  /** Takes what some pictures cost from the budget of their subject, also more than is left. Never fails. */
+  /** Charges the cost of images to the budget of their subject, even if it exceeds the budget. Never fails. */
   charge: (subject: string, spent: Spent) => Promise<void>;
 }
 
 /**
- * The processor time that pictures of each subject may take, shared by all replicas. It is known only afterwards, so it
- * is taken afterwards, and a budget may be overdrawn. While Redis is away each replica counts what it sees itself.
+ * Budgets of processor time for images of each subject, shared by all replicas. The cost is known only afterwards, so
+ * it is charged afterwards, and a budget may be overdrawn. While Redis is unavailable each replica counts its own
+ * requests.
  */
 export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits): ProcessorBudgets {
   const { perSecondMs, burstMs } = limits;
@@ -42,7 +43,7 @@ export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits):
 }
 
 /**
- * On the clock of Redis. ARGV: milliseconds to take, refill a second, most. Returns what is left, as text, because
+ * By the clock of Redis. ARGV: milliseconds to take, refill per second, maximum. Returns the remainder as text, because
  * numbers of a script lose their fraction. A full budget needs no key.
  */
 const TAKE = `

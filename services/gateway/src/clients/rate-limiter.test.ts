@@ -4,7 +4,7 @@ import type { RedisGuard } from './redis.ts';
 
 const limits = { requests_per_second: 0.1, burst: 20 };
 
-/** A Redis that says what is left, or that does not answer. */
+/** A Redis that returns the remaining tokens, or that does not answer. */
 const redisThatSays = (says: () => string | undefined): RedisGuard => ({
   attempt: async <T>(_operation: string, command: (client: never) => Promise<T>) => {
     const left = says();
@@ -21,7 +21,7 @@ async function passed(limiter: ReturnType<typeof createRateLimiter>, requests: n
   return decisions.filter(({ isAllowed }) => isAllowed).length;
 }
 
-test('who has used a burst up gets no second one when Redis stops answering', async () => {
+test('a caller that has used its burst gets no second one when Redis stops answering', async () => {
   let left = 20;
   let isAway = false;
   const limiter = createRateLimiter(redisThatSays(() => (isAway ? undefined : String((left -= 1)))));
@@ -30,7 +30,7 @@ test('who has used a burst up gets no second one when Redis stops answering', as
   expect(await passed(limiter, 100)).toBe(5);
 });
 
-test('what passed while Redis was unavailable does not pass once more when it is back', async () => {
+test('requests that passed while Redis was unavailable do not pass again when it is back', async () => {
   let isAway = true;
   const limiter = createRateLimiter(redisThatSays(() => (isAway ? undefined : '19')));
   expect(await passed(limiter, 100)).toBe(20);
@@ -43,7 +43,7 @@ test('Redis refuses for all replicas, also what this one has let pass', async ()
   expect(await limiter.take('someone', limits)).toEqual({ isAllowed: false, remaining: 0, waitMs: 2_500 });
 });
 
-test('without Redis a caller receives what this replica knows', async () => {
+test('without Redis a caller receives the count of this replica', async () => {
   const limiter = createRateLimiter(redisThatSays(() => undefined));
   const first = await limiter.take('someone', limits);
   expect(first).toMatchObject({ isAllowed: true, remaining: 19 });

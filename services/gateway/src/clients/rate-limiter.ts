@@ -7,7 +7,7 @@ import type { RedisGuard } from './redis.ts';
 interface RateDecision {
   isAllowed: boolean;
   remaining: number;
-  /** Until the bucket is full again, or, after a refusal, until the next request is allowed. */
+  /** Time until the bucket is full again, or, after a refusal, until the next request is allowed. */
   waitMs: number;
 }
 
@@ -20,7 +20,7 @@ const CLOSED_MS = 60_000;
 /**
  * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. Each replica
  * also counts its own admitted requests, so that no caller gets a second burst from it when Redis does not answer in
- * time; while Redis is away that count is all there is, and the limit holds per replica.
+ * time; while Redis is unavailable only that count applies, and the limit holds per replica.
  */
 export function createRateLimiter(redis: RedisGuard): RateLimiter {
   const own = new LRUCache<string, Bucket>({ max: OWN_BUCKETS });
@@ -40,8 +40,8 @@ export function createRateLimiter(redis: RedisGuard): RateLimiter {
 }
 
 /**
- * Takes a token of this replica's own count, or says why there is none. It was taken when Redis was asked and may have
- * come back until now, so what Redis allows alone is never refused here, however long its answers take.
+ * Takes a token from this replica's own count, or returns why there is none. The token was taken when Redis was queried
+ * and may have been refilled since, so requests that Redis allows are never refused here, however long it takes.
  */
 function takeOwn(
   own: LRUCache<string, Bucket>,
@@ -57,7 +57,7 @@ function takeOwn(
 const ownDecision = (bucket: Bucket | undefined, refill: Refill): RateDecision =>
   decisionOf(Math.max(0, bucket?.left ?? 0), refill);
 
-/** Limits shown to a caller for a number of tokens left; below zero by what is missing to one token. */
+/** Limits for a caller with this number of tokens; a negative number is the missing part of one token. */
 function decisionOf(left: number, { perSecond, most }: Refill): RateDecision {
   const isAllowed = left >= 0;
   const missing = isAllowed ? most - left : -left;
@@ -65,8 +65,8 @@ function decisionOf(left: number, { perSecond, most }: Refill): RateDecision {
 }
 
 /**
- * On the clock of Redis. ARGV: refill a second, tokens at most. Takes a token and returns what is left, or, below zero,
- * what is missing; as text, because numbers of a script lose their fraction.
+ * By the clock of Redis. ARGV: refill per second, maximum tokens. Takes a token and returns the remainder, or,
+ * negative, the missing part; as text, because numbers of a script lose their fraction.
  */
 const TAKE = `
 local rate, most = tonumber(ARGV[1]) / 1000, tonumber(ARGV[2])

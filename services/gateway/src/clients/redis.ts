@@ -10,13 +10,13 @@ import type { RedisConnection } from '../redis-config.ts';
 import type { Signals } from '../signals.ts';
 
 export interface RedisGuard {
-  /** Runs a command; undefined when Redis is away, failed within the deadline or failed a moment ago. */
+  /** Runs a command; undefined when Redis is unavailable, failed within the deadline or failed a moment ago. */
   attempt: <T>(operation: string, command: (client: Redis) => Promise<T>) => Promise<T | undefined>;
-  /** Rejects when Redis does not answer now; what was decided about it before is not looked at. */
+  /** Rejects when Redis does not answer now, regardless of earlier failures. */
   ping: () => Promise<unknown>;
   start: () => void;
   stop: () => void;
-  /** What is asked at the start: whether Redis lets us in. Away, it is done without. */
+  /** Check at the start that Redis accepts the credentials. An unavailable Redis is no failure. */
   check: StartCheck;
 }
 
@@ -30,8 +30,8 @@ export interface RedisOptions {
 }
 
 /**
- * Redis as something that may be away: commands never queue while it is disconnected and never outlive the deadline,
- * and every decision that had to be made without it is counted.
+ * A Redis client that tolerates outages: commands never queue while it is disconnected and never exceed the deadline,
+ * and every decision without Redis is counted.
  */
 export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }: RedisOptions): RedisGuard {
   const client = new Redis(connection.url, {
@@ -44,12 +44,12 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
     connectTimeout: 2000,
     retryStrategy,
     sentinelRetryStrategy: retryStrategy,
-    // After a failover the old primary takes reads only, on a connection that stays open.
+    // After a failover the old primary accepts reads only, on a connection that stays open.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   });
-  // Set afterwards: what the library reads from the address wins over what stands beside it.
+  // Set afterwards: the library prefers values from the address to options.
   if (connection.tls) client.options.tls = connection.tls;
-  // Without a listener ioredis writes every failed reconnect to stderr; the guard reports what matters.
+  // Without a listener ioredis writes every failed reconnect to stderr; the guard reports failures.
   client.on('error', () => undefined);
   let awayUntil = 0;
   let isAway = false;
@@ -59,7 +59,7 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
     isAway = true;
   };
   let ended: typeof client.stream | undefined;
-  /** Commands that time out together end their connection once, and not the one that follows it. */
+  /** Commands that time out together end their connection once, and not the next one. */
   const endOnce = (stream: typeof client.stream) => {
     if (client.stream !== stream || stream === ended) return;
     ended = stream;
@@ -97,7 +97,7 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
 
 const retryStrategy = (attempt: number) => backoff(attempt, { minMs: 50, maxMs: 1000 });
 
-/** Sentinels are asked for the primary before each connection; user, password and database are of the address. */
+/** Sentinels name the primary before each connection; user, password and database come from the address. */
 function sentinelOptions({ sentinels, tls }: RedisConnection): ClientOptions {
   if (sentinels === undefined) return {};
   const { addresses, name, password } = sentinels;
@@ -109,7 +109,7 @@ function sentinelOptions({ sentinels, tls }: RedisConnection): ClientOptions {
   };
 }
 
-/** On a connection of its own: the other one says only that it is not there, and never why. */
+/** Uses its own connection: the other one reports only that Redis is missing, and never why. */
 async function askRedis(connection: RedisConnection): Promise<Fault | undefined> {
   const { url, tls, sentinels } = connection;
   const { username } = new URL(url);

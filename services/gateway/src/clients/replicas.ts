@@ -7,11 +7,11 @@ import { OPERATOR } from '../domain/audit.ts';
 import type { Owner } from '@vision/contracts/public-operations';
 
 export interface Replicas {
-  /** How each replica of a service stands; the name of its address says where they are. */
+  /** Status of each replica of a service, whose addresses its name resolves to. */
   read: (service: Owner) => Promise<ReplicaStatus[]>;
 }
 
-/** Longer than a status takes whose every question meets its deadline. */
+/** Longer than a status whose every query reaches its deadline. */
 const TIMEOUT_MS = 8_000;
 
 export function createReplicas(

@@ -5,9 +5,9 @@ import type { Logger } from '@vision/shared/logger';
 import type { RedisGuard } from './redis.ts';
 
 interface Slot {
-  /** Others that may start now. */
+  /** Further requests that may start now. */
   remaining: number;
-  /** Gives the slot back; cheap, never fails. */
+  /** Releases the slot; cheap, never fails. */
   release: () => void;
 }
 
@@ -25,8 +25,8 @@ export interface SlotOptions {
 }
 
 /**
- * Slots are leases in a sorted set per subject and kind, scored with their end. They are renewed while the request
- * lives; those of a dead gateway run out. While Redis is away the slots of this process count alone.
+ * Slots are leases in a sorted set per subject and kind, with their expiry as score. They are renewed while the request
+ * runs; those of a dead gateway expire. While Redis is unavailable only the slots of this process count.
  */
 export function createSlots({ redis, leaseMs, logger }: SlotOptions): Slots {
   const held = new Map<string, Set<string>>();
@@ -73,8 +73,8 @@ async function renewAll(redis: RedisGuard, held: Map<string, Set<string>>, lease
   if (held.size === 0) return;
   await redis.attempt('renew_slots', async (client) => {
     const pipeline = client.pipeline();
-    // A slot taken while Redis was away, or lost with its data, is written here and counts for all replicas
-    // from then on.
+    // A slot that was taken while Redis was unavailable, or that Redis lost with its data, is written here and counts
+    // for all replicas from then on.
     for (const [key, leases] of held) pipeline.eval(RENEW, 1, key, leaseMs, ...leases);
     await pipeline.exec();
   });
@@ -84,7 +84,7 @@ const NOW = `local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** ARGV: lease, limit, milliseconds. Returns whether it was taken and how many are left. */
+/** ARGV: lease, limit, milliseconds. Returns whether it was taken and how many slots are left. */
 const TAKE = `${NOW}
 redis.call('zremrangebyscore', KEYS[1], '-inf', now)
 local left = tonumber(ARGV[2]) - redis.call('zcard', KEYS[1])

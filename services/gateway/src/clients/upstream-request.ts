@@ -8,23 +8,23 @@ import { requestHeaders } from './forward-headers.ts';
 
 interface UpstreamOptions {
   url: string;
-  /** Replaces what the client sent as its authorization. */
+  /** Replaces the client's authorization. */
   token: string;
   agent: Agent;
   connectTimeoutMs: number;
-  /** How long the answer is waited for, once the request is there; undefined for one that goes on. */
+  /** Time limit for the response after the complete request; undefined for one without a deadline. */
   deadlineMs: number | undefined;
 }
 
-/** Events of the request; a failure may follow an answer, and come more than once. */
+/** Events of the request; a failure may follow a response, and may be repeated. */
 interface UpstreamEvents {
   answered: (answer: IncomingMessage) => void;
   failed: (cause: unknown) => void;
-  /** Bytes of the body went on. */
+  /** Bytes of the body were forwarded. */
   progressed: () => void;
 }
 
-/** The request of a client as it goes on to a service: the head at once, the body as it comes. */
+/** The forwarded request of a client: the head is sent at once, the body as it arrives. */
 export class UpstreamRequest {
   readonly #req: IncomingMessage;
   readonly #options: UpstreamOptions;
@@ -43,17 +43,17 @@ export class UpstreamRequest {
     this.#hasBody = hasBody(req);
   }
 
-  /** Whether the service has all of it. */
+  /** Whether the service has received all of it. */
   get isSent(): boolean {
     return this.#request?.writableEnded === true;
   }
 
-  /** Bytes of the body that went on. */
+  /** Number of forwarded bytes of the body. */
   get bytesSent(): number {
     return this.#bytesSent;
   }
 
-  /** Whose turn it is to move the body: the client's when the service has taken all that came. */
+  /** The side that has to act: the client when the service has accepted all received bytes. */
   get awaits(): 'client' | 'service' {
     return this.#isPiping && !this.isSent && this.#request?.writableNeedDrain === false ? 'client' : 'service';
   }
@@ -83,7 +83,7 @@ export class UpstreamRequest {
     });
     request.on('error', (error) => {
       if (request !== this.#request) return;
-      // An idle connection may be closed by the service just as it is used; without a body the request can go again.
+      // The service may close an idle connection just as it is used; without a body the request can be sent again.
       const wasStale = request.reusedSocket && isReset(error);
       if (mayRepeat && wasStale && !this.#hasBody && !this.#hasAnswer && !this.#hasLeft) this.#send(false);
       else this.#events.failed(error);
@@ -98,7 +98,7 @@ export class UpstreamRequest {
     }
     // The head is sent at once, so that the service can refuse it before the first byte of the body.
     request.flushHeaders();
-    // A client that waits for `100 Continue` gets it when the service sends it; our listener then begins to
+    // A client that waits for `100 Continue` gets it when the service sends it; the gateway's listener then begins to
     // read the body.
     if (this.#req.headers.expect === undefined) this.#pipe(request);
     else request.once('continue', () => this.#pipe(request));

@@ -4,19 +4,19 @@ import type { KeyScope } from '@vision/contracts/scopes';
 import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
 import type { LimitOverrides } from '../domain/limits.ts';
 
-/** What authentication needs to know about a key that is in force. */
+/** Facts of a valid key for authentication. */
 export interface KeyRecord extends KeyDigest {
   subject: string;
   /** Milliseconds until the key expires; undefined when it does not. */
   expiresInMs: number | undefined;
   overrides: LimitOverrides;
-  /** What the subject has set; undefined: the default applies. */
+  /** Setting of the subject; undefined: the default applies. */
   snapshots: SnapshotMode | undefined;
   /** undefined: all scopes. */
   scopes: KeyScope[] | undefined;
 }
 
-/** What a new key is for. */
+/** Properties of a new key. */
 export interface KeyPurpose {
   subject: string;
   name: string;
@@ -45,7 +45,9 @@ export async function insertKey(db: Knex, key: { keyId: string } & KeyPurpose & 
   return inserted;
 }
 
-/** Those of the keys that are neither revoked nor expired, with limits and settings of their subjects, by id. */
+/**
+ * Returns those of the keys that are neither revoked nor expired, with limits and settings of their subjects, by id.
+ */
 export async function findKeysInForce(db: Knex, keyIds: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `select k.key_id, k.subject, k.digest, k.pepper_version, k.scopes, l.overrides, s.snapshots,
@@ -82,14 +84,14 @@ export async function lockKey(tx: Knex, keyId: string): Promise<(ApiKey & { isIn
   return row && { ...row, isInForce: row.is_in_force };
 }
 
-/** Returns whether the key was in force until now. */
+/** Returns whether the key was valid until now. */
 export async function markRevoked(db: Knex, keyId: string): Promise<boolean> {
   return (
     (await db('api_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: db.fn.now() })) === 1
   );
 }
 
-/** Lets the key end after the overlap, unless it ends sooner by itself. */
+/** Makes the key expire after the overlap, unless it expires earlier. */
 export async function expireAfter(db: Knex, keyId: string, seconds: number): Promise<void> {
   await db.raw(
     `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => :seconds)) where key_id = :keyId`,
@@ -97,9 +99,7 @@ export async function expireAfter(db: Knex, keyId: string, seconds: number): Pro
   );
 }
 
-/**
- * Notes the use at most once a minute over all replicas, and renews a digest made with an older pepper.
- */
+/** Records the use at most once a minute over all replicas, and renews a digest made with an older pepper. */
 export async function noteUse(db: Knex, keyId: string, renewed: KeyDigest | undefined): Promise<void> {
   const change = renewed ? { digest: renewed.digest, pepper_version: renewed.pepperVersion } : {};
   await db('api_keys')

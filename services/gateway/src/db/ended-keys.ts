@@ -2,9 +2,9 @@ import type { Knex } from 'knex';
 import type { EndedKey, WebhookKey } from '@vision/contracts/webhook-keys';
 
 /**
- * Those of the keys that were revoked, or whose subject has no key in force. A key that has expired beside others, as
- * one that was replaced, is none of them; neither is a subject that this database knows no key of, nor a key that it
- * does not know: it was set back.
+ * Returns the revoked keys, and those whose subject has no valid key. A key that has expired while its subject has
+ * others, such as a replaced one, has not ended. Neither has a key that this database does not know, or whose subject
+ * it does not know: the database was restored.
  */
 export async function findEndedKeys(db: Knex, keys: readonly WebhookKey[]): Promise<EndedKey[]> {
   const { rows } = await db.raw<{ rows: EndedKey[] }>(

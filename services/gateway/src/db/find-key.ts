@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { findKeysInForce } from './api-keys.ts';
 import type { KeyRecord } from './api-keys.ts';
 
-/** The key when it is in force. */
+/** The key if it is valid. */
 export type FindKey = (keyId: string) => Promise<KeyRecord | undefined>;
 
 const KEYS_AT_ONCE = 500;
@@ -12,8 +12,9 @@ interface Question extends PromiseWithResolvers<KeyRecord | undefined> {
 }
 
 /**
- * Looks keys up with one statement at a time, which answers everybody who asked while the one before it ran. So guessed
- * keys cost the database one connection however many they are, and no valid key has to be turned away for them.
+ * Looks up keys with one statement at a time, which serves all requests that arrived during the previous one. So
+ * guessed keys use only one connection of the database, however many they are, and no valid key is refused because of
+ * them.
  */
 export function createFindKey(db: Knex): FindKey {
   const waiting: Question[] = [];

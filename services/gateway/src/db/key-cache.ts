@@ -3,21 +3,21 @@ import type { KeyRecord } from './api-keys.ts';
 import type { FindKey } from './find-key.ts';
 
 export interface KeyCache {
-  /** The key when it is in force; asks the database when nothing fresh is known. */
+  /** The key if it is valid; queries the database when there is no fresh entry. */
   find: FindKey;
-  /** Drops what is known about these keys and about all keys of these subjects. */
+  /** Removes the entries of these keys and of all keys of these subjects. */
   forget: (changed: { keyIds?: string[]; subjects?: string[] }) => void;
 }
 
 export interface KeyCacheOptions {
-  /** Asks the database. */
+  /** Queries the database. */
   findKey: FindKey;
-  /** Age at which an answer is dropped; never used beyond, also while the database is unavailable. */
+  /** Maximum age of an entry, also while the database is unavailable. */
   freshMs: number;
 }
 
 interface Entry {
-  /** When the question was asked, so that the age counts from before the answer was true. */
+  /** Time of the query, so that the age is never too small. */
   askedAt: number;
   answer: Promise<KeyRecord | undefined>;
   known: KeyRecord | undefined;
@@ -25,11 +25,9 @@ interface Entry {
 
 const MAX_ENTRIES = 20_000;
 
-/**
- * Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one question.
- */
+/** Caches for a few seconds which keys are valid and which are not. Concurrent requests share one query. */
 export function createKeyCache({ findKey, freshMs }: KeyCacheOptions): KeyCache {
-  // Two caches, so that guessed keys never evict keys in force.
+  // Two caches, so that guessed keys never evict valid keys.
   const inForce = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
   const others = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
   const fresh = (keyId: string) => {

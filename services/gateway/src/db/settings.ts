@@ -17,11 +17,11 @@ export interface RecentChanges {
   maintenance: Maintenance;
   /** Subjects whose limits or settings changed a moment ago. */
   subjects: string[];
-  /** Keys revoked or given an end a moment ago. */
+  /** Keys that were revoked or given an expiry a moment ago. */
   keyIds: string[];
 }
 
-/** Changes that every replica has to know, in one round trip. The window is far wider than the poll interval. */
+/** Changes for every replica, in one round trip. The window is far longer than the poll interval. */
 export async function readRecentChanges(db: Knex): Promise<RecentChanges> {
   const { rows } = await db.raw<{
     rows: { enabled: boolean; reason: string; subjects: string[]; key_ids: string[] }[];
@@ -55,7 +55,7 @@ export async function readOverrides(db: Knex, subject: string): Promise<LimitOve
   return row?.overrides ?? {};
 }
 
-/** The overrides under a row lock; makes the row when there is none, so that two changes at once do not lose one. */
+/** The overrides under a row lock; inserts the row if there is none, so that no concurrent change is lost. */
 export async function lockOverrides(tx: Knex, subject: string): Promise<LimitOverrides> {
   await tx('subject_limits').insert({ subject, overrides: '{}' }).onConflict('subject').ignore();
   const row = await tx<LimitsRow>('subject_limits').where({ subject }).forUpdate().first('overrides');
@@ -68,13 +68,13 @@ export async function writeOverrides(tx: Knex, subject: string, overrides: Limit
     .update({ overrides: JSON.stringify(overrides), updated_at: tx.raw('clock_timestamp()') });
 }
 
-/** What a subject has set; undefined when it has set nothing. */
+/** Setting of a subject; undefined without one. */
 export async function readSnapshotMode(db: Knex, subject: string): Promise<SnapshotMode | undefined> {
   const row = await db<SettingsRow>('subject_settings').where({ subject }).first('snapshots');
   return row?.snapshots ?? undefined;
 }
 
-/** Whether it was another one before. */
+/** Returns whether the setting has changed. */
 export async function writeSnapshotMode(tx: Knex, subject: string, snapshots: SnapshotMode): Promise<boolean> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `insert into subject_settings (subject, snapshots, updated_at) values (:subject, :snapshots, clock_timestamp())

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyScope } from '@vision/contracts/scopes';
 import type { Peppers } from './peppers.ts';
 
-/** A key as the operator sees it; never its digest. */
+/** A key in the form for operators; never its digest. */
 export interface ApiKey {
   key_id: string;
   subject: string;
@@ -15,7 +15,7 @@ export interface ApiKey {
   revoked_at: Date | null;
 }
 
-/** What is kept of a key. */
+/** Stored form of a key. */
 export interface KeyDigest {
   digest: Buffer;
   pepperVersion: number;
@@ -25,13 +25,13 @@ export interface KeyDigest {
 export const KEY_ID_BYTES = 8;
 export const SECRET_BYTES = 32;
 
-/** Spells a key: `vk_<16 hexadecimal digits>_<43 characters of base64url>`. */
+/** Formats a key: `vk_<16 hexadecimal digits>_<43 characters of base64url>`. */
 export function formatKey(id: Buffer, secret: Buffer): { keyId: string; key: string } {
   const keyId = id.toString('hex');
   return { keyId, key: `vk_${keyId}_${secret.toString('base64url')}` };
 }
 
-/** The public id inside a presented key; undefined when the text cannot be a key. */
+/** The public id of a presented key; undefined when the text cannot be a key. */
 export function keyIdOf(presented: string): string | undefined {
   return /^vk_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/.exec(presented)?.[1];
 }

@@ -11,5 +11,5 @@ export interface AuditEntry {
 
 export type Act = Pick<AuditEntry, 'actor' | 'action' | 'target' | 'details'>;
 
-/** Subject of service tokens for questions that are asked for no subject. */
+/** Subject of service tokens for requests without a subject. */
 export const OPERATOR = 'operator';

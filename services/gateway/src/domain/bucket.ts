@@ -1,7 +1,7 @@
-/** Subjects that one replica counts itself; the one that was used least recently is dropped. */
+/** Maximum number of subjects that one replica counts; the least recently used one is evicted. */
 export const OWN_BUCKETS = 10_000;
 
-/** What is left of something that refills steadily, below zero after more was taken than there was, and when. */
+/** Tokens of a bucket, negative if overdrawn, and the time of the count. */
 export interface Bucket {
   left: number;
   atMs: number;
@@ -12,7 +12,7 @@ export interface Refill {
   most: number;
 }
 
-/** A bucket as it is now; an unknown one is full. */
+/** The bucket at this time; an unknown one is full. */
 export function refilled(bucket: Bucket | undefined, nowMs: number, { perSecond, most }: Refill): Bucket {
   if (!bucket) return { left: most, atMs: nowMs };
   const since = Math.max(0, nowMs - bucket.atMs);

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Whether what an address says about others is believed. */
+/** Whether the X-Forwarded-For of an address is trusted. */
 export type IsTrusted = (address: string) => boolean;
 
 const NAMED_RANGES: Record<string, string[]> = {
@@ -12,8 +12,8 @@ const NAMED_RANGES: Record<string, string[]> = {
 };
 
 /**
- * Reads the proxies whose X-Forwarded-For is believed: addresses, CIDRs, or names of ranges.
- * @throws Error that names the entry that is none of them.
+ * Parses the proxies whose X-Forwarded-For is trusted: addresses, CIDRs, or names of ranges.
+ * @throws Error that names an invalid entry.
  */
 export function parseTrusted(entries: readonly string[]): IsTrusted {
   const ranges = entries.flatMap((entry) => NAMED_RANGES[entry] ?? [entry]).map(parseRange);
@@ -24,8 +24,8 @@ export function parseTrusted(entries: readonly string[]): IsTrusted {
 }
 
 /**
- * The network a request counts for: that of the nearest address which is no trusted proxy, from the peer leftwards
- * through X-Forwarded-For. What is no address ends the way, so it counts for the proxy that handed it on.
+ * The network that a request counts for: that of the nearest address that is no trusted proxy, from the peer leftwards
+ * through X-Forwarded-For. Text that is no address ends the search, so the request counts for the proxy that sent it.
  */
 export function clientNetwork(
   { peer, forwardedFor }: { peer: string | undefined; forwardedFor: string | undefined },
@@ -49,7 +49,9 @@ export function networkOf(text: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** Takes `a`, `a:port`, `[a]` and `[a]:port`, as proxies write them; an IPv4 address in an IPv6 one is taken out. */
+/**
+ * Parses `a`, `a:port`, `[a]` and `[a]:port`, as proxies write them; extracts an IPv4 address from a mapped IPv6 one.
+ */
 function parseAddress(text: string): Address | undefined {
   const trimmed = text.trim();
   const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(trimmed)?.[1] ?? trimmed.replace(/^([\d.]+):\d{1,5}$/, '$1');

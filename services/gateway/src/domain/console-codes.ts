@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Bytes of randomness in a code, and how long it works. */
+/** Bytes of randomness in a code, and its validity. */
 const CODE_BYTES = 32;
 const CODE_MS = 60_000;
-/** Codes that wait to be used; the oldest makes room. */
+/** Maximum number of unused codes; the oldest is evicted. */
 const HELD_AT_MOST = 100;
 
 export interface IssuedCode {
@@ -15,7 +15,7 @@ export interface IssuedCode {
 /** Codes of one-time sign-ins. They exist in this process only, as digests. */
 export interface ConsoleCodes {
   issue: (subject: string, now: number) => IssuedCode;
-  /** The subject of a code that was issued less than a minute ago; undefined afterwards, and the second time. */
+  /** The subject of a code that was issued less than a minute ago; undefined afterwards, and on a second use. */
   redeem: (code: string, now: number) => string | undefined;
 }
 
@@ -40,5 +40,5 @@ export function createConsoleCodes(): ConsoleCodes {
   };
 }
 
-/** Looked up by digest, so that the time of an answer says nothing about the codes that are held. */
+/** Codes are looked up by digest, so that the time of a response reveals nothing about them. */
 const digestOf = (code: string) => createHash('sha256').update(code).digest('base64');

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { defaultLimits, subjectLimits } from '@vision/contracts/limits';
 import type { SubjectLimits } from '@vision/contracts/limits';
 
-/** What an operator set for a subject; everything else follows the defaults. */
+/** Limits that an operator set for a subject; all others are the defaults. */
 export type LimitOverrides = Partial<SubjectLimits>;
 
-/** A change by the operator: a number sets, null goes back to the default, absent leaves as it is. */
+/** A change by the operator: a number sets, null resets to the default, an absent field stays. */
 export const limitsChange = z
   .strictObject(
     Object.fromEntries(

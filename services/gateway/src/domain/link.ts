@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SecretBox } from '@vision/shared/secret-box';
 
-/** What a link stands for: one path, read as one subject, for as long as the key that made it is in force. */
+/** Target of a link: one path, read as one subject, while the key that created it is valid. */
 export interface Link {
   subject: string;
   keyId: string;
@@ -16,12 +16,12 @@ export const LINK_SECONDS = { least: 60, most: 86_400 } as const;
 const CONTEXT = 'link';
 const content = z.tuple([z.string(), z.string(), z.string(), z.int()]);
 
-/** The token of a link. It is encrypted, so it tells its holder neither the subject nor the task. */
+/** The token of a link. It is encrypted, so it reveals neither the subject nor the task to its holder. */
 export function sealLink(box: SecretBox, { subject, keyId, path, endsAt }: Link): string {
   return box.seal(JSON.stringify([subject, keyId, path, endsAt]), CONTEXT).toString('base64url');
 }
 
-/** The link of a token; undefined when it was changed, has expired, or was sealed with an unknown key. */
+/** The link of a token; undefined when it was changed, has expired, or was encrypted with an unknown key. */
 export function openLink(box: SecretBox, token: string, now: number): Link | undefined {
   const bytes = Buffer.from(token, 'base64url');
   // Other spellings of the same bytes are other tokens, which were never issued.

@@ -1,4 +1,4 @@
-/** The operator's switch that keeps new work out. */
+/** The operator's switch that refuses new work. */
 export interface Maintenance {
   enabled: boolean;
   /** For operators; empty while it is off. */

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createPace } from './pace.ts';
 
 const limits = { minBytesPerS: 8192, windowMs: 30_000 };
-/** Whether a client that moves so many bytes in every second is ever found too slow. */
+/** Whether a client with these bytes per second is ever too slow. */
 const isCut = (bytesOfSecond: (second: number) => number, seconds = 300) => {
   const pace = createPace(limits);
   return Array.from({ length: seconds }, (_, second) => pace.add(1000, bytesOfSecond(second))).includes(true);
@@ -19,7 +19,7 @@ test('a drip is too slow, the least allowed pace is not', () => {
   expect(isCut(() => 8192)).toBe(false);
 });
 
-test('what comes in bursts is judged by its average', () => {
+test('bursts are measured by their average', () => {
   expect(isCut((second) => (second % 10 === 0 ? 100_000 : 0))).toBe(false);
   expect(isCut((second) => (second % 10 === 0 ? 50_000 : 0))).toBe(true);
 });

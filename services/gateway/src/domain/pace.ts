@@ -1,6 +1,6 @@
 export interface PaceLimits {
   minBytesPerS: number;
-  /** Time of waiting after which the pace is judged. */
+  /** Time of waiting over which the pace is measured. */
   windowMs: number;
 }
 
@@ -9,7 +9,7 @@ export interface Pace {
   add: (waitedMs: number, bytes: number) => boolean;
 }
 
-/** Judges one direction of a connection. The caller leaves out time in which the client owes nothing. */
+/** Measures the pace of one direction of a connection. The caller excludes time in which the client need not act. */
 export function createPace({ minBytesPerS, windowMs }: PaceLimits): Pace {
   let waitedMs = 0;
   let bytes = 0;

@@ -1,6 +1,6 @@
 /** Secrets mixed into key digests, by version. A stolen table is worthless without them. */
 export interface Peppers {
-  /** Version that new digests are made with. */
+  /** Version for new digests. */
   current: number;
   byVersion: Map<number, Buffer>;
 }

@@ -1,13 +1,13 @@
-/** One limit as the RateLimit headers name it. */
+/** One limit in the RateLimit headers. */
 export interface Policy {
   name: string;
   quota: number;
-  /** Seconds in which `quota` comes back; absent for limits on what runs at once. */
+  /** Seconds until `quota` is refilled; absent for limits of concurrency. */
   windowS?: number | undefined;
   unit?: 'concurrent-requests' | undefined;
 }
 
-/** Where a caller stands against one policy. */
+/** Usage of one policy by a caller. */
 export interface Standing {
   name: string;
   remaining: number;
@@ -15,7 +15,7 @@ export interface Standing {
   resetS?: number | undefined;
 }
 
-/** `RateLimit-Policy` as draft-ietf-httpapi-ratelimit-headers-11 spells it: a list of structured-field items. */
+/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: a list of structured-field items. */
 export function policyHeader(policies: Policy[]): string {
   return policies
     .map(({ name, quota, windowS, unit }) => `"${name}";q=${quota}${parameter('w', windowS)}${text('qu', unit)}`)

@@ -4,7 +4,9 @@ import type { Route } from '@vision/shared/http/route';
 import { outcomeOfAnswer } from '@vision/shared/http/server-span';
 import type { Signals } from '../signals.ts';
 
-/** Counts and logs every request once, when its answer is done or cut. Addresses and headers of the client stay out. */
+/**
+ * Counts and logs every request once, when its response has ended or was cut. Excludes addresses and client headers.
+ */
 export function accessLog(signals: Signals): RequestHandler {
   return (_req, res, next) => {
     const startedAt = performance.now();
@@ -26,7 +28,7 @@ export function accessLog(signals: Signals): RequestHandler {
   };
 }
 
-/** Lets the access log know which operation a request was for. */
+/** Sets the operation of a request for the access log. */
 export function named({ definition, handler }: Route): Route {
   return {
     definition,

@@ -26,7 +26,7 @@ function refuse(socket: Socket): void {
     'The request is not valid HTTP, or its headers are too large.',
   );
   const body = JSON.stringify(toProblem(error, ids));
-  // A client that never closes its side must not keep ours open, nor what it did not read of answers before.
+  // A client that never closes its side must not keep the gateway's side open, nor unread bytes of earlier responses.
   const cut = setTimeout(() => socket.resetAndDestroy(), FAREWELL_MS);
   socket.once('close', () => clearTimeout(cut));
   socket.end(

@@ -20,7 +20,7 @@ const files: Record<string, { type: string; read: () => Promise<Content> }> = {
   '/docs/swagger-ui-bundle.js': { type: 'text/javascript', read: readOnce('swagger-ui-bundle.js') },
 };
 
-/** All answers share one copy of a file, plain and compressed, however many of them wait for their readers. */
+/** All responses share one copy of a file, plain and compressed, however many readers there are. */
 function readOnce(name: string): () => Promise<Content> {
   let content: Promise<Content> | undefined;
   return () => {

@@ -5,7 +5,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { networkOfRequest } from './network-of-request.ts';
 
 /**
- * Accepts the tokens of the admin API. The right one always passes, so that no stranger can lock operators out; wrong
+ * Accepts the tokens of the admin API. A valid token always passes, so that no attacker can lock operators out; invalid
  * ones are counted by network, and refused as too many beyond an allowance.
  */
 export function admitOperator(
@@ -19,7 +19,7 @@ export function admitOperator(
       return;
     }
     const network = networkOfRequest(req, settings);
-    // A guess counts before anything is waited for: many that arrive together get no more answers than one by one.
+    // A guess counts before any wait: concurrent guesses get no more responses than sequential ones.
     const isGuess = req.headers.authorization !== undefined;
     const waitS = await (isGuess ? adminThrottle.failed(network) : adminThrottle.waitS(network));
     if (waitS > 0) {

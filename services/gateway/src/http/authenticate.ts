@@ -14,7 +14,7 @@ export type AdmissionDeps = Pick<
   'keyCache' | 'keyUse' | 'limiter' | 'peppers' | 'settings' | 'signals' | 'throttle' | 'watch'
 >;
 
-/** Key, then rate: everything that is asked with a key passes here, whether the address exists or not. */
+/** Key, then rate limit: every request with a key passes here, whether the address exists or not. */
 export function admit(deps: AdmissionDeps): RequestHandler {
   return async (req, res, next) => {
     const holder = await holderOf(deps, req);
@@ -45,7 +45,7 @@ async function holderOf(deps: AdmissionDeps, req: Request): Promise<KeyHolder> {
   return authenticateKey(deps, presented, networkOfRequest(req, deps.settings));
 }
 
-/** Takes one request of the rate of the subject. @throws AppError OP-QUOTA-RATE-LIMITED `rate_exceeded`. */
+/** Takes one request from the rate limit of the subject. @throws AppError OP-QUOTA-RATE-LIMITED `rate_exceeded`. */
 export async function takeToken(
   { limiter, signals }: Pick<Deps, 'limiter' | 'signals'>,
   { subject, limits }: KeyHolder,
@@ -59,12 +59,12 @@ export async function takeToken(
   if (!isAllowed) throw fail.rateLimited('rate_exceeded', waitS, { limit: 'requests' });
 }
 
-/** Leaves the RateLimit headers out of this answer. */
+/** Removes the RateLimit headers from this response. */
 export function hideLimits(res: Response): void {
   res.locals['hidesLimits'] = true;
 }
 
-/** Adds one limit to the RateLimit headers of the answer. */
+/** Adds one limit to the RateLimit headers of the response. */
 export function addLimit(res: Response, policy: Policy, standing: Standing): void {
   if (res.locals['hidesLimits'] === true) return;
   const limits = (res.locals['limits'] ??= []) as { policy: Policy; standing: Standing }[];

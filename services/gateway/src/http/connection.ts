@@ -4,7 +4,7 @@ import { createPace } from '../domain/pace.ts';
 import type { Pace, PaceLimits } from '../domain/pace.ts';
 import { inodeOf } from './send-queues.ts';
 
-/** Why a connection was ended before its client wanted. */
+/** Why the gateway ended a connection. */
 export type CutReason =
   | 'slow_upload'
   | 'slow_reader'
@@ -15,9 +15,9 @@ export type CutReason =
   | 'too_many_pipelined';
 
 export interface ConnectionLimits extends PaceLimits {
-  /** Longest time for the body of a request. */
+  /** Time limit for the body of a request. */
   bodyMs: number;
-  /** Longest time for an answer, from its first byte. */
+  /** Time limit for a response, from its first byte. */
   answerMs: number;
 }
 
@@ -28,30 +28,30 @@ interface RequestInProgress {
   answeredAt: number | undefined;
 }
 
-/** What is known when connections are looked at. */
+/** State at a check of connections. */
 export interface Look {
-  /** When it was found out. */
+  /** Time of the check. */
   now: number;
-  /** Since the look before. */
+  /** Time since the previous check. */
   passedMs: number;
-  /** Bytes of answers that the kernel holds for this client. */
+  /** Bytes of responses that the kernel holds for this client. */
   queued: number;
-  /** The kernel holds too much: the pace of those who read is judged by this look alone. */
+  /** The kernel holds too much: the pace of readers is evaluated by this check alone. */
   isCrowded: boolean;
 }
 
-/** So little is on its way to every client that asks again and again, and costs nothing. */
+/** Every client that polls has this few bytes in flight; they need no limit. */
 const SMALL_QUEUE_BYTES = 16 * 1024;
 
 /**
- * Heartbeats of a stream are too small to be judged by pace. A client whose network is gone acknowledges none of them:
+ * Heartbeats of a stream are too small to measure a pace. A client whose network has failed acknowledges none of them:
  * with one every 10 s, its request slot is free within 15 s.
  */
 const STREAM_SILENCE_MS = 4_000;
 
-/** What happens on one socket. It looks from time to time and slows nothing down. */
+/** Activity of one socket. It is sampled periodically, without delaying data. */
 export class Connection {
-  /** The number of the socket in the tables of the kernel. */
+  /** The inode of the socket in the tables of the kernel. */
   readonly inode: number | undefined;
   readonly #socket: Socket;
   readonly #limits: ConnectionLimits;
@@ -73,13 +73,13 @@ export class Connection {
 
   begin(req: IncomingMessage, res: ServerResponse): void {
     this.#exchanges.push({ req, res, startedAt: performance.now(), answeredAt: undefined });
-    // The reader of the body has no room for more: from here on the client waits for us.
+    // The buffer of the body's reader is full: from now on the client waits for the service.
     req.on('pause', () => {
       this.#wasHeld = true;
     });
   }
 
-  /** Looks at what moved since the last time; returns why the connection has to end. */
+  /** Measures the bytes since the previous check; returns why the connection has to end. */
   look({ now, passedMs, queued, isCrowded }: Look): CutReason | undefined {
     this.#exchanges = this.#exchanges.filter(({ req, res }) => !(req.complete && res.closed));
     const isAwaited = this.#exchanges.some(({ req }) => isBodyAwaited(req)) && !this.#wasHeld;
@@ -95,7 +95,7 @@ export class Connection {
     return this.#overdue(now);
   }
 
-  /** Whether the client of a stream has acknowledged nothing of what waits for it, for too long. */
+  /** Whether the client of a stream has acknowledged none of its pending bytes for too long. */
   #isStreamStuck({ taken, queued, passedMs }: { taken: number; queued: number; passedMs: number }): boolean {
     const isSilent = queued > 0 && taken === this.#stream.taken && this.#exchanges.some(({ res }) => isStream(res));
     this.#stream = { taken, silentMs: isSilent ? this.#stream.silentMs + passedMs : 0 };
@@ -103,8 +103,8 @@ export class Connection {
   }
 
   /**
-   * A socket that is closed leaves what was not read to the kernel, where nothing of ours reaches it. So one that has
-   * ended stays open, and is judged, until its client has read what it was sent; the client sees the end at once.
+   * The kernel keeps the unread bytes of a closed socket beyond the control of this process. So an ended socket stays
+   * open, and is checked, until its client has read its response; the client sees the end at once.
    */
   #keepUntilRead(): void {
     const socket = this.#socket;
@@ -128,9 +128,9 @@ export class Connection {
   }
 }
 
-/** One direction of a connection: only time that is spent waiting for the client from look to look counts. */
+/** One direction of a connection: only time spent waiting for the client between checks counts. */
 class Direction {
-  /** Whether the client was waited for since the look before, and moved less than the least pace. */
+  /** Whether the client was awaited since the previous check, and was slower than the minimum pace. */
   wasSlow = false;
   readonly #limits: PaceLimits;
   readonly #pace: Pace;
@@ -154,14 +154,16 @@ class Direction {
 
 const isStream = (res: ServerResponse) => String(res.getHeader('content-type')).startsWith('text/event-stream');
 
-/** The body is being read, and all that has arrived of it was taken. */
+/** The body is being read, and all received bytes were processed. */
 function isBodyAwaited(req: IncomingMessage): boolean {
   return !req.complete && req.readableFlowing === true && req.readableLength === 0;
 }
 
-/** Bytes that the system has taken for the client. `bytesWritten` would count what still waits in this process too. */
+/**
+ * Bytes that the system has accepted for the client. `bytesWritten` also counts those that are queued in this process.
+ */
 function bytesTaken(socket: Socket): number {
-  // Node shows the progress inside one large write nowhere else; its own idle timer of a socket reads the same two.
+  // Node shows the progress inside one large write only here; its own idle timer of a socket reads the same two fields.
   const { _handle: handle } = socket as { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

@@ -11,8 +11,8 @@ const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 const CODE = /^Console-Code ([\w-]{43})$/;
 
 /**
- * `POST /console/session` with `Authorization: Console-Code <code>` answers a new key. It exists for browsers of this
- * machine that load the console from this gateway; to everyone else the address is unknown.
+ * `POST /console/session` with `Authorization: Console-Code <code>` returns a new key. It is for browsers on this
+ * machine that load the console from this gateway; for all other clients the address is unknown.
  */
 export function consoleSession(deps: SessionDeps): RequestHandler {
   return async (req, res, next) => {
@@ -28,7 +28,7 @@ export function consoleSession(deps: SessionDeps): RequestHandler {
   };
 }
 
-/** Sent by a program of this machine, to an address of this machine, without a proxy, and by no other page. */
+/** Sent by a program on this machine, to an address of this machine, without a proxy, and by no other page. */
 function isOfThisMachine(req: IncomingMessage): boolean {
   const { host = '', origin, 'sec-fetch-site': site } = req.headers;
   const { remoteAddress = '', localAddress = '' } = req.socket;

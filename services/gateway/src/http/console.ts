@@ -36,7 +36,7 @@ const HEADERS = {
 
 /**
  * Serves the built console at /console/. Its few files are read once, so that no client holds one open; every other
- * address goes on to the API.
+ * address is passed to the API.
  * @throws Error when the folder does not hold a built console.
  */
 export function consoleFiles(folder: string): RequestHandler {

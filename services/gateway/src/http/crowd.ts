@@ -1,4 +1,4 @@
-/** Bytes of unread answers that the kernel may hold before slow readers have to go sooner. */
+/** Bytes of unread responses in the kernel above which slow readers are cut earlier. */
 const OF_ONE_NETWORK = 16 * 1024 * 1024;
 const OF_ALL = 64 * 1024 * 1024;
 
@@ -8,7 +8,7 @@ interface Queued {
   queued: number;
 }
 
-/** Decides for whose connections the kernel holds too much: those of one network, or everybody's. */
+/** Decides for which connections the kernel holds too much: those of one network, or all of them. */
 export function crowdOf(connections: readonly Queued[]): (network: string | undefined) => boolean {
   const byNetwork = new Map<string, number>();
   let all = 0;

@@ -32,12 +32,12 @@ function forwardedRoute(deps: ForwardDeps, entry: PublicOperation): Route {
       summary: `Passed on to ${owner}`,
       audience: 'public',
       isForwarded: true,
-      // An id that has not the form of its name names nothing, so it is 404 here already.
+      // An id of another form identifies nothing, so it is 404 here already.
       params: paramsOf(path),
       responses: {},
     },
     async ({ params, caller, req, res }) => {
-      // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
+      // Rebuilt from its parsed parts, so that no spelling of a path has two meanings here and in a service.
       const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
       await forwardOn(deps, entry, { target, caller, req, res });
       return undefined;
@@ -45,17 +45,17 @@ function forwardedRoute(deps: ForwardDeps, entry: PublicOperation): Route {
   );
 }
 
-/** A request on its way to the owner of an operation; `target` is path and query there. */
+/** A request for the owner of an operation; `target` is path and query there. */
 type Passage = Pick<RouteContext<unknown, unknown, unknown>, 'caller' | 'req' | 'res'> & { target: string };
 
-/** Passes a request on, in a request slot where the operation needs one. */
+/** Forwards a request, in a request slot where the operation needs one. */
 export async function forwardOn(
   deps: ForwardDeps,
   { operation, owner, slot: kind, isStream = false }: PublicOperation,
   { target: path, caller, req, res }: Passage,
 ): Promise<void> {
   const forwardTo = async () => {
-    // Its cost is read from the answer of work that goes on when the client has left.
+    // The cost is in the response, and the work continues after the client has disconnected.
     const isAnswerAwaited = kind !== undefined && isCharged(kind);
     const cut = () => cutOf(res);
     const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
@@ -77,7 +77,7 @@ async function reportingFailures({ signals }: ForwardDeps, owner: Owner, work: (
   }
 }
 
-/** The cost of the work on a request, as the service tells that did it. */
+/** The cost of the work, as the service reported it. */
 function costOf(answer: IncomingHttpHeaders): Spent {
   return {
     processorMs: processorTimesOf(answer[processorTimeHeader]),

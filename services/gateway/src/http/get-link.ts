@@ -27,7 +27,7 @@ export const getLinkRoute = (deps: LinkDeps) =>
       tag: 'Links',
       audience: 'public',
       authenticated: false,
-      // Of any form: every token that opens nothing is refused in the same way.
+      // Of any form: every invalid token is refused in the same way.
       params: z.object({ token: z.string().describe('Token of the link') }),
       responses: {
         200: { description: 'Content', mediaTypes: allMediaTypes, headers: ['Accept-Ranges', 'ETag'] },
@@ -61,7 +61,7 @@ export const getLinkRoute = (deps: LinkDeps) =>
       const { holder, path } = await openSharedLink(deps, token, networkOfRequest(req, deps.settings));
       const linked = linkedPathOf(path);
       if (!linked) throw linkInvalid();
-      // A reader learns nothing about the subject whose link it is.
+      // A reader receives no information about the subject of the link.
       hideLimits(res);
       res.locals['keyId'] = holder.keyId;
       const caller = { subject: holder.subject, issuer: 'gateway' as const, limits: holder.limits };

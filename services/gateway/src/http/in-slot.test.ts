@@ -5,7 +5,7 @@ import type { Caller } from '@vision/shared/http/caller';
 import { inSlot } from './in-slot.ts';
 import type { SlotDeps } from './in-slot.ts';
 
-/** Slots that count how many are in use; `fault` says which step fails. */
+/** Slots that count how many are in use; `fault` names the failing step. */
 function createSlots(
   fault: 'budget' | 'signals' | 'headers' | 'work' | 'upload' | undefined,
   waitMs = 0,

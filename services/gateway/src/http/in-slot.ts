@@ -18,13 +18,13 @@ export interface SlotRequest {
 
 /**
  * Runs expensive work in a request slot of its subject and releases the slot, however the request ends. Slot and
- * processor budget are asked in one round trip.
+ * processor budget are queried in one round trip.
  * @throws AppError OP-QUOTA-RATE-LIMITED when the processor budget is overdrawn or all slots are in use.
  */
 export async function inSlot<T>(deps: SlotDeps, request: SlotRequest, work: () => Promise<T>): Promise<T> {
   const { kind, caller } = request;
   const limit = caller.limits?.[kind] ?? 0;
-  // Downloads and streams are no work for processors.
+  // Downloads and streams need no processor time.
   const budget = isCharged(kind) ? deps.processorBudgets.waitFor(caller.subject) : undefined;
   // Awaited below; until then a failure must not count as unhandled.
   budget?.catch(() => undefined);

@@ -3,14 +3,14 @@ import { publicOperations } from '@vision/contracts/public-operations';
 import type { PublicOperation } from '@vision/contracts/public-operations';
 import { pathTo } from '@vision/contracts/question';
 
-/** A path that a link can be for, in its one spelling, with the operation that it is of. */
+/** A path that a link may have, in its one spelling, with its operation. */
 export interface LinkedPath {
   entry: PublicOperation;
   params: Record<string, string>;
   path: string;
 }
 
-/** The operation of a path; undefined for those that no link can be for, and for every odd spelling. */
+/** The operation of a path; undefined for paths that no link may have, and for other spellings. */
 export function linkedPathOf(text: string): LinkedPath | undefined {
   for (const entry of publicOperations) {
     if (entry.isLinkable !== true) continue;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { clientNetwork } from '../domain/client-network.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
-/** The network of the client, as far as the proxies on the way are trusted. */
+/** The network of the client, as far as the proxies in between are trusted. */
 export function networkOfRequest(
   req: IncomingMessage,
   { isTrustedProxy }: Pick<Deps['settings'], 'isTrustedProxy'>,

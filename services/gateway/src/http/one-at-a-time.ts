@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that may wait behind the one that is worked on; a client that pipelines more than this is none of ours. */
+/** Maximum number of waiting requests on one connection; no supported client pipelines more. */
 const WAITING_AT_MOST = 32;
 
 /**
- * Works on one request of a connection at a time. Node hands on everything that was written into a connection at once:
- * a thousand requests in 64 KB, each of which would be worked on for a client that may be gone. Who sends too many
- * loses the connection.
+ * Processes one request of a connection at a time. Node delivers everything that was written into a connection at once:
+ * a thousand requests in 64 KB, each of which would be processed for a client that may be gone. A client that sends too
+ * many loses the connection.
  */
 export function oneAtATime(listener: RequestListener, onTooMany: (socket: Socket) => void): RequestListener {
   const lines = new WeakMap<Socket, (() => void)[]>();
@@ -32,5 +32,5 @@ export function oneAtATime(listener: RequestListener, onTooMany: (socket: Socket
   };
 }
 
-/** A connection that has ended on our side stays for a while, until its client has read what it was sent. */
+/** A connection that the gateway has ended stays for a while, until its client has read its response. */
 const isAnswerable = (socket: Socket) => !socket.destroyed && !socket.writableEnded;

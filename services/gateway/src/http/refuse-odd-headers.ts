@@ -2,13 +2,13 @@ import type { RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@vision/contracts/errors';
 
-/** As `refuseOddHeaders`, for listeners that do not have to prove first who asks. */
+/** As `refuseOddHeaders`, for listeners that do not require authentication first. */
 export const oddHeadersRefused: RequestHandler = (req, _res, next) => {
   refuseOddHeaders(req);
   next();
 };
 
-/** Refuses headers about the transfer that Node would answer without a problem document, or would ignore. */
+/** Refuses transfer headers that Node would answer without a problem document, or would ignore. */
 export function refuseOddHeaders(req: IncomingMessage): void {
   const { expect, host, 'transfer-encoding': coding } = req.headers;
   if (host === undefined && req.httpVersion === '1.1') {
@@ -26,7 +26,7 @@ export function refuseOddHeaders(req: IncomingMessage): void {
   }
 }
 
-/** Refuses, before anything else is looked at, what a proxy in front may have understood in another way. */
+/** Refuses, before any other check, a head that a proxy in front may have understood in another way. */
 export const refuseAmbiguousHead: RequestHandler = (req, _res, next) => {
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') {
     throw fail.requestInvalid('http_version_unsupported', 'Send the request as HTTP/1.1.');

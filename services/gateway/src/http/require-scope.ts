@@ -5,7 +5,7 @@ import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 
 /**
- * Lets requests pass whose key has the scope of the operation.
+ * Admits requests whose key has the scope of the operation.
  * @throws Error for an operation without a scope in `contracts/scopes.ts`, so that none is open by mistake.
  */
 export function requireScope(operation: string): RequestHandler {

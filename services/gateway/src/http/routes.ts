@@ -9,12 +9,12 @@ import { listScenesRoute } from './list-scenes.ts';
 import { getSettingsRoute, putSettingsRoute } from './subject-settings.ts';
 import { openapiDocumentRoute } from './openapi-document.ts';
 
-/** What callers may ask: answered here, or passed on. */
+/** Operations for callers, implemented here or forwarded. */
 export function publicRoutes(deps: Deps): Route[] {
   return [...ownRoutes(deps), ...forwardedRoutes(deps)];
 }
 
-/** Public operations that the gateway answers itself. */
+/** Public operations that the gateway implements itself. */
 function ownRoutes(deps: Deps): Route[] {
   return [
     listScenesRoute(deps),

@@ -7,26 +7,26 @@ export type SendQueues = ReadonlyMap<number, number>;
 
 /** Address families; a kernel without IPv6 has no second file. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/** `sl local remote st tx_queue:rx_queue tr:when retrnsmt uid timeout inode`, of which most queues are empty. */
+/** `sl local remote st tx_queue:rx_queue tr:when retrnsmt uid timeout inode`; most queues are empty. */
 const QUEUED = /^ *\d+: \S+ \S+ \S+ (?!0{8}:)([\dA-F]{8}):\S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
 /**
- * Reads what was sent on the connections of this machine and is not acknowledged by the other side. Node.js has no call
- * for it. Where the tables cannot be read, the answer is empty.
+ * Reads the unacknowledged bytes of the connections of this machine. Node.js has no call for it. Where the tables
+ * cannot be read, the result is empty.
  */
 export async function readSendQueues(): Promise<SendQueues> {
   const tables = await Promise.all(TABLES.map((table) => readFile(table, 'latin1').catch(() => '')));
   return parseSendQueues(tables.join(''));
 }
 
-/** The same, for a stretch of tables. */
+/** The same, for a part of the tables. */
 export function parseSendQueues(tables: string): SendQueues {
   const queues = new Map<number, number>();
   for (const [, queued = '', inode = ''] of tables.matchAll(QUEUED)) queues.set(Number(inode), parseInt(queued, 16));
   return queues;
 }
 
-/** The number by which the tables name a socket; undefined where the system has none. */
+/** The inode of a socket in the tables; undefined where the system has none. */
 export function inodeOf(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { fd?: number } | null };
   try {

@@ -8,8 +8,8 @@ export type KeyEndDeps = Pick<Deps, 'keyCache' | 'peppers' | 'signals' | 'stream
 };
 
 /**
- * A signal that ends a stream once the key it was requested with is no longer in force, or cannot be checked. The key
- * is checked as often as the cache asks the database, so a revoked key ends streams as soon as it ends requests.
+ * A signal that ends a stream when its key is no longer valid, or cannot be checked. The key is checked as often as the
+ * cache queries the database, so a revoked key ends streams as soon as it ends requests.
  */
 export function untilKeyEnds(deps: KeyEndDeps, req: Request, res: Response): AbortSignal {
   const ending = new AbortController();

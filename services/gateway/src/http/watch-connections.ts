@@ -19,9 +19,10 @@ export interface ConnectionWatchOptions extends ConnectionLimits {
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Ends connections whose client sends or takes less than the least pace while it is its turn, and those beyond the
- * number for one address. Silence between requests, and waiting for our answer or for our reading, cost nothing. An
- * answer is taken when the client has acknowledged it, so what the kernel holds for a client that does not read counts.
+ * Ends connections whose client sends or receives below the minimum pace while it has to act, and those beyond the
+ * limit for one address. Silence between requests, and waiting for the service to respond or to read, do not count.
+ * Response bytes count as received when the client has acknowledged them, so bytes in the kernel for a client that does
+ * not read count against it.
  */
 export function watchConnections(server: Server, options: ConnectionWatchOptions): void {
   const open = new Map<Socket, { connection: Connection; network: string | undefined }>();
@@ -30,7 +31,7 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
   const cut = (socket: Socket, reason: CutReason) => {
     options.onCut(reason);
     noteCut(answers.get(socket), { reason, limitMs: limitOf(reason, options) });
-    // A reset frees what the system still holds for a client that does not read.
+    // A reset frees the bytes that the system still holds for a client that does not read.
     socket.resetAndDestroy();
   };
   server.on('connection', (socket: Socket) => {
@@ -54,7 +55,7 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
   server.on('clientError', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onCut('head_timeout');
   });
-  // Without a listener Node closes a connection that was idle for too long, even if its client has unread bytes.
+  // Without a listener Node closes an idle connection after its timeout, even if its client has unread bytes.
   server.on('timeout', (socket: Socket) => socket.destroySoon());
   lookWhileListening(server, Math.min(LOOK_EVERY_MS, options.windowMs / 10), async (now, passedMs) => {
     const queues = await readSendQueues();
@@ -102,7 +103,7 @@ function lookWhileListening(server: Server, everyMs: number, look: LookAtAll): v
     timer = setInterval(() => {
       if (isLooking) return;
       const now = performance.now();
-      // A process that stood still did not read either: no client pays for that.
+      // A process that was suspended did not read either: that time does not count for clients.
       const passedMs = Math.min(now - lookedAt, 2 * everyMs);
       lookedAt = now;
       isLooking = true;

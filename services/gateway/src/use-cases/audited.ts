@@ -3,7 +3,7 @@ import { AppError } from '@vision/contracts/errors';
 import { appendAudit, finishAudit } from '../db/audit-log.ts';
 import type { Act } from '../domain/audit.ts';
 
-/** Does an act that happens in another service: noted before it is asked for, completed with what came of it. */
+/** Performs an act in another service: recorded before the request, completed with its outcome. */
 export async function audited<T>(db: Knex, act: Act, perform: () => Promise<T>): Promise<T> {
   const id = await appendAudit(db, act, 'pending');
   try {

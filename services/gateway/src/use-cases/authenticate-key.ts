@@ -13,16 +13,16 @@ export interface KeyHolder {
   keyId: string;
   subject: string;
   limits: SubjectLimits;
-  /** What the subject has set; undefined: the default applies. */
+  /** Setting of the subject; undefined: the default applies. */
   snapshots?: SnapshotMode | undefined;
   /** undefined: all scopes. */
   scopes: KeyScope[] | undefined;
 }
 
 /**
- * Who presents this key. An unknown key, a wrong secret, a revoked and an expired key are one and the same answer; a
- * key that cannot be checked because the database is away is 503, never accepted and never 401. A valid key passes
- * regardless of other requests from its network.
+ * Identifies the holder of this key. An unknown key, a wrong secret, a revoked and an expired key get the same
+ * response; a key that cannot be checked because the database is unavailable is 503, never accepted and never 401. A
+ * valid key passes regardless of other requests from its network.
  */
 export async function authenticateKey(deps: AuthenticateDeps, presented: string, network: string): Promise<KeyHolder> {
   const keyId = keyIdOf(presented);
@@ -35,7 +35,7 @@ export async function authenticateKey(deps: AuthenticateDeps, presented: string,
   return { keyId, subject, limits: effectiveLimits(overrides), scopes, snapshots };
 }
 
-/** Whether a key that was accepted still is. One that cannot be checked is not. */
+/** Whether an accepted key is still valid. A key that cannot be checked is not. */
 export async function isKeyInForce(
   deps: Pick<AuthenticateDeps, 'keyCache' | 'peppers' | 'signals'>,
   presented: string,
@@ -58,7 +58,7 @@ async function refuseGuess(
   return waitS === 0 ? fail.authRequired() : fail.rateLimited('too_many_invalid_keys', waitS);
 }
 
-/** The key when it is in force. @throws AppError OP-SYS-UNAVAILABLE when it cannot be checked. */
+/** The key if it is valid. @throws AppError OP-SYS-UNAVAILABLE when it cannot be checked. */
 export async function findRecord(
   { keyCache, signals }: Pick<Deps, 'keyCache' | 'signals'>,
   keyId: string,

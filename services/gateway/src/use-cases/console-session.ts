@@ -5,7 +5,7 @@ import { createKey } from './create-key.ts';
 import type { CreatedKey } from './create-key.ts';
 import type { Deps } from './deps.ts';
 
-/** How long the key of a one-time sign-in works. */
+/** Validity of the key of a one-time sign-in. */
 const KEY_S = 12 * 3600;
 
 /**
@@ -20,7 +20,7 @@ export function issueConsoleCode({ consoleCodes }: Pick<Deps, 'consoleCodes'>, s
 }
 
 /**
- * A new key for a code. A wrong, used and late code are one and the same answer, and count as wrong keys do.
+ * A new key for a code. A wrong, used and expired code get the same response, and count like wrong keys.
  * @throws AppError not_found `link_invalid`; `too_many_invalid_keys` beyond the allowance of the network.
  */
 export async function openConsoleSession(

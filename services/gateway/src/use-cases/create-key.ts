@@ -22,7 +22,7 @@ interface NewKey {
   actor: string;
 }
 
-/** Makes a key. Without a subject it gets a new one of its own: limits, quota and tasks hang on the subject. */
+/** Creates a key. Without a subject it gets a new one: limits, quota and tasks belong to the subject. */
 export async function createKey(
   { db, peppers, signals }: Pick<Deps, 'db' | 'peppers' | 'signals'>,
   { name, subject = randomUUID(), scopes, expiresInS, actor }: NewKey,
@@ -42,7 +42,7 @@ export async function createKey(
   return created;
 }
 
-/** Draws and stores a key; its text exists only in the returned value. */
+/** Generates and stores a key; its text exists only in the returned value. */
 export async function mintKey(tx: Knex, peppers: Peppers, purpose: KeyPurpose): Promise<CreatedKey> {
   const { keyId, key } = formatKey(randomBytes(KEY_ID_BYTES), randomBytes(SECRET_BYTES));
   const row = await insertKey(tx, { keyId, ...purpose, ...digestKey(key, peppers) });

@@ -14,7 +14,7 @@ import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';
 
-/** The newest dead letters of a topic, from the service that answers for it. */
+/** The newest dead letters of a topic, from the service that owns it. */
 export async function listDeadLetters(
   { owners }: Pick<Deps, 'owners'>,
   { topic, limit, signal }: { topic: TopicName; limit: number; signal: AbortSignal },
@@ -23,7 +23,7 @@ export async function listDeadLetters(
   return owners[deadLetterKeepers[topic]].ask(listQuestion, asking);
 }
 
-/** @throws AppError not_found when there is none like that. */
+/** @throws AppError not_found when there is no such dead letter. */
 export async function showDeadLetter(
   { owners }: Pick<Deps, 'owners'>,
   { topic, letter, signal }: { topic: TopicName; letter: string; signal: AbortSignal },
@@ -37,7 +37,7 @@ export interface Replay {
   actor: string;
 }
 
-/** Publishes dead letters to their topic again; the audit log notes it first. */
+/** Publishes dead letters to their topic again; recorded in the audit log first. */
 export async function replayDeadLetters(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { topic, limit, actor }: Replay,

@@ -9,7 +9,7 @@ interface BucketDecision {
   reason: string;
 }
 
-/** Passes on what an operator decides about the database of a service and the bucket. */
+/** Forwards an operator's decision about the database of a service and the bucket. */
 export async function decideBucket(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { service, decision, reason }: BucketDecision,

@@ -20,7 +20,7 @@ import type { Signals } from '../signals.ts';
 import type { KeyUse } from './note-key-use.ts';
 import type { SettingsWatch } from './watch-settings.ts';
 
-/** Everything that the gateway works with; each function names the few it needs. */
+/** Dependencies of the gateway; each function names those that it needs. */
 export interface Deps {
   db: Knex;
   logger: Logger;
@@ -39,18 +39,18 @@ export interface Deps {
   adminThrottle: FailureThrottle;
   limiter: RateLimiter;
   slots: Slots;
-  /** Processor time that the pictures of a subject may take. */
+  /** Limits of the processor time for images of a subject. */
   processorBudgets: ProcessorBudgets;
   watch: SettingsWatch;
-  /** Asks the services behind, for operators. */
+  /** Clients of the services, for operators. */
   owners: Owners;
-  /** Asks each replica of them how it stands. */
+  /** Queries the status of each of their replicas. */
   replicas: Replicas;
-  /** How this process stands. */
+  /** Status of this process. */
   status: StatusReader;
-  /** Event streams that are passed on. */
+  /** Open event streams that are forwarded. */
   streams: OpenStreams;
-  /** Passes a caller's request on. */
+  /** Forwards a caller's request. */
   forward: Forward;
   settings: Settings;
 }
@@ -59,7 +59,7 @@ export interface Deps {
 interface Settings {
   /** The generated document of the public API. */
   openapiFile: string;
-  /** Whether the X-Forwarded-For of this address is believed. */
+  /** Whether the X-Forwarded-For of this address is trusted. */
   isTrustedProxy: IsTrusted;
   /** Interval at which the key of an open stream is checked, in milliseconds. */
   keyCheckMs: number;

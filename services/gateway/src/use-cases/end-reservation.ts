@@ -11,7 +11,7 @@ interface ReservationEnd {
   actor: string;
 }
 
-/** Ends an open reservation in the name of an operator; who and why stand in the audit log. */
+/** Ends an open reservation for an operator; actor and reason are in the audit log. */
 export async function endReservation(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { reservationId, outcome, reason, actor }: ReservationEnd,

@@ -10,9 +10,9 @@ import type { Deps } from './deps.ts';
 type EndDeps = Pick<Deps, 'db' | 'owners' | 'signals'>;
 
 /**
- * Ends webhooks with the keys that they belong to. Only this service knows keys, and only notify knows endpoints, so
- * notify is asked for which keys there are endpoints, and told which of them have ended. Asking again and again makes
- * up for every death and every time in which one of the two was away; replicas that ask at once do the same twice.
+ * Ends webhooks whose keys have ended. Only this service knows keys, and only notify knows endpoints, so this requests
+ * the keys of the endpoints from notify, and reports which of them have ended. Repetition makes up for every crash and
+ * every outage of one of the two; concurrent replicas do the same twice.
  */
 async function endWebhooks({ db, owners, signals }: EndDeps): Promise<void> {
   let after: WebhookKey | undefined;
@@ -30,7 +30,7 @@ async function endWebhooks({ db, owners, signals }: EndDeps): Promise<void> {
   }
 }
 
-/** Does so at an interval, within which a revoked key has to be without effect. */
+/** Repeats it at an interval, within which a revoked key has to lose its effect. */
 export const createWebhookEnds = (deps: EndDeps & { logger: Logger; intervalMs: number }): Poller =>
   createPoller({
     name: 'webhook-keys',

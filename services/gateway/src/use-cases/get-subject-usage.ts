@@ -3,7 +3,7 @@ import type { UsageReply } from '@vision/contracts/quota';
 import type { Deps } from './deps.ts';
 import { getLimits } from './get-limits.ts';
 
-/** What a subject used of today's quota, against the limits in force for it. */
+/** Today's quota usage of a subject, with its limits. */
 export async function getSubjectUsage(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   subject: string,

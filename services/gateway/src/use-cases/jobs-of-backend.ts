@@ -5,7 +5,7 @@ import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';
 
-/** Jobs that have not ended at the backend, each beside its task if tasks knows it. */
+/** Jobs that have not ended at the backend, each with its task if tasks knows it. */
 export async function listJobsOfBackend(
   { owners }: Pick<Deps, 'owners'>,
   page: { after?: string | undefined; limit: number },
@@ -14,7 +14,7 @@ export async function listJobsOfBackend(
   return owners.tasks.ask(listing, { subject: OPERATOR, query: page, signal });
 }
 
-/** Stops a job that no task stops, in the name of an operator. */
+/** Stops a job without a task that stops it, for an operator. */
 export async function stopJobOfBackend(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { jobId, reason, actor }: { jobId: string; reason: string; actor: string },

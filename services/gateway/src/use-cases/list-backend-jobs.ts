@@ -3,7 +3,7 @@ import type { BackendJob } from '@vision/contracts/tasks';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 
-/** Tasks that have not ended, each beside what the backend says of its job now. */
+/** Tasks that have not ended, each with the present state of its job from the backend. */
 export async function listBackendJobs(
   { owners }: Pick<Deps, 'owners'>,
   page: { subject?: string | undefined; after?: string | undefined; limit: number },

@@ -7,20 +7,20 @@ const AUDITORS = ['tasks', 'images', 'results', 'quota'] as const;
 
 export interface Differences {
   items: (Difference & { service: string })[];
-  /** Services that did not tell. */
+  /** Services that did not answer. */
   unreachable: string[];
 }
 
 type AskDeps = Pick<Deps, 'owners' | 'logger'>;
 
-/** What the audits of all services found to differ. */
+/** Differences that the audits of all services found. */
 export async function listDifferences(deps: AskDeps, signal: AbortSignal): Promise<Differences> {
   return askAll(deps, { services: AUDITORS, question, signal });
 }
 
 /**
- * Lets the audits of all services look now. The ledger first: tasks and images ask it for the reservations that it
- * makes due.
+ * Runs the audits of all services now. The ledger first: tasks and images query it for the reservations that it makes
+ * due.
  */
 export async function runAudits(deps: AskDeps, signal: AbortSignal): Promise<Differences> {
   const ledger = await askAll(deps, { services: ['quota'], question: running, signal });

@@ -7,7 +7,7 @@ import { digestKey } from '../domain/api-key.ts';
 import type { Peppers } from '../domain/peppers.ts';
 
 export interface KeyUse {
-  /** Notes that a key was accepted; returns at once. */
+  /** Records that a key was accepted; returns at once. */
   note: (keyId: string, key: string, record: KeyRecord) => void;
 }
 
@@ -20,7 +20,7 @@ export interface KeyUseOptions {
 const INTERVAL_MS = 60_000;
 const MAX_KEYS = 20_000;
 
-/** Notes beside the request, at most once a minute for each key, when it was used last. */
+/** Records the last use of each key beside the request, at most once a minute. */
 export function createKeyUse({ db, peppers, logger }: KeyUseOptions): KeyUse {
   const noted = new LRUCache<string, true>({ max: MAX_KEYS, ttl: INTERVAL_MS });
   return {

@@ -12,8 +12,8 @@ export interface OpenedLink {
 }
 
 /**
- * What a token opens. A changed and an expired token, and one whose key is no longer in force, are one and the same
- * answer and count as wrong keys do. A valid link opens, regardless of other requests from its network.
+ * The path of a token. A changed and an expired token, and one whose key is no longer valid, get the same response and
+ * count like wrong keys. A valid link opens, regardless of other requests from its network.
  * @throws AppError not_found `link_invalid`; `too_many_invalid_keys` beyond the allowance of the network.
  */
 export async function openSharedLink(

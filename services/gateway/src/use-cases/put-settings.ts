@@ -6,12 +6,12 @@ import type { Deps } from './deps.ts';
 
 export interface SettingsChange {
   subject: string;
-  /** The API key that asked for it. */
+  /** The API key of the request. */
   keyId: string;
   snapshots: SnapshotMode;
 }
 
-/** Stores the settings of a subject, and notes which key changed them; nothing when they are the same already. */
+/** Stores the settings of a subject, with the key that changed them; does nothing when they are unchanged. */
 export async function putSettings(
   { db, keyCache }: Pick<Deps, 'db' | 'keyCache'>,
   { subject, keyId, snapshots }: SettingsChange,

@@ -7,13 +7,13 @@ import type { Deps } from './deps.ts';
 const SERVICES = ['tasks', 'images', 'results', 'quota', 'notify'] as const;
 
 export interface SystemStatus {
-  /** The gateway that was asked. */
+  /** The gateway that received the request. */
   gateway: ServiceStatus;
   /** Every address of every other service. */
   replicas: ReplicaStatus[];
 }
 
-/** How every process stands that can be found: the other services by their addresses, the backend through tasks. */
+/** Status of all processes that can be found: the other services by their addresses, the backend through tasks. */
 export async function readStatus(
   { status, replicas, owners }: Pick<Deps, 'status' | 'replicas' | 'owners'>,
   signal: AbortSignal,

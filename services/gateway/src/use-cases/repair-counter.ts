@@ -12,7 +12,7 @@ export interface Repair {
   actor: string;
 }
 
-/** Corrects a quota counter from its reservations; who and why stand in the audit log and in the ledger. */
+/** Corrects a quota counter from its reservations; actor and reason are in the audit log and in the ledger. */
 export async function repairCounter(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { subject, kind, day, reason, actor }: Repair,

@@ -9,7 +9,7 @@ export interface Republication extends RepublishRequest {
   actor: string;
 }
 
-/** Lets a service publish again what it published in a time. Counting changes nothing, so it is in no audit log. */
+/** Makes a service republish its events of a period. Counting changes nothing, so it is in no audit log. */
 export async function republishOutbox(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { service, actor, ...body }: Republication,

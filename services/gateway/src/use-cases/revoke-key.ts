@@ -4,7 +4,7 @@ import { lockKey, markRevoked } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';
 import type { Deps } from './deps.ts';
 
-/** Ends a key for good; revoking it again changes nothing. Other replicas hear of it with their next poll. */
+/** Revokes a key permanently; a repeat changes nothing. Other replicas receive it with their next poll. */
 export async function revokeKey(
   { db, keyCache, signals }: Pick<Deps, 'db' | 'keyCache' | 'signals'>,
   { keyId, actor }: { keyId: string; actor: string },

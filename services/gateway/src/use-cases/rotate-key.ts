@@ -6,7 +6,9 @@ import { mintKey } from './create-key.ts';
 import type { CreatedKey } from './create-key.ts';
 import type { Deps } from './deps.ts';
 
-/** Makes a second key for the same subject, with the same scopes, and lets the first one end after the overlap. */
+/**
+ * Creates a second key for the same subject, with the same scopes, and makes the first one expire after the overlap.
+ */
 export async function rotateKey(
   { db, peppers, keyCache, signals }: Pick<Deps, 'db' | 'peppers' | 'keyCache' | 'signals'>,
   { keyId, overlapS, actor }: { keyId: string; overlapS: number; actor: string },

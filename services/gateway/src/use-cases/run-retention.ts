@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 
 const KEEPERS = ['tasks', 'images', 'results', 'quota', 'notify'] as const;
 
-/** Lets every service remove what has expired; returns what each of them removed. */
+/** Makes every service remove expired data; returns the numbers of each. */
 export async function runRetention(
   { db, logger, owners }: Pick<Deps, 'db' | 'logger' | 'owners'>,
   actor: string,
@@ -23,7 +23,7 @@ export async function runRetention(
         }
       }),
     );
-    // All are asked before one that failed is reported: a run may be repeated at any time.
+    // All services run before a failure is reported: a run may be repeated at any time.
     const failed = asked.find((answer) => answer.status === 'rejected');
     if (failed) throw failed.reason;
     return Object.fromEntries(asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));

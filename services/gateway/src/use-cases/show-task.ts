@@ -10,16 +10,16 @@ const KNOWERS = ['tasks', 'images', 'results', 'quota'] as const;
 
 export interface ShownTask {
   task_id: string;
-  /** How it stands, by the service that knows it. */
+  /** Facts of the task, by the service that has them. */
   facts: Partial<Record<Owner, TaskHistory['facts']>>;
-  /** What happened to it anywhere, by time. */
+  /** Events of the task in all services, by time. */
   timeline: (Happening & { source: string })[];
-  /** Services that did not tell. */
+  /** Services that did not answer. */
   unreachable: string[];
 }
 
 /**
- * What all services know of a task or image call, and what operators did to it, in one line of time.
+ * Facts of all services about a task or image call, and acts of operators on it, in one timeline.
  * @throws AppError not_found when every service answered and none knows it.
  */
 export async function showTask(
@@ -69,7 +69,7 @@ async function askOne(
   }
 }
 
-/** What operators did to the task; undefined while the database of this service is away. */
+/** Acts of operators on the task; undefined while the database of this service is unavailable. */
 async function askAuditLog({ db, logger }: Pick<Deps, 'db' | 'logger'>, taskId: string) {
   try {
     return await selectAuditOf(db, taskId);

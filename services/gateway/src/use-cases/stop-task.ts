@@ -4,7 +4,7 @@ import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';
 
-/** Stops a task in the name of an operator. */
+/** Stops a task for an operator. */
 export async function stopTask(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { taskId, reason, actor }: { taskId: string; reason: string; actor: string },

@@ -11,7 +11,7 @@ export interface Verification {
   actor: string;
 }
 
-/** Passes on what an operator found out about a task whose submission had an unknown outcome. */
+/** Forwards an operator's finding about a task whose submission had an unknown outcome. */
 export async function verifyTask(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { taskId, outcome, note, actor }: Verification,

@@ -6,9 +6,9 @@ import { readRecentChanges } from '../db/settings.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 
 export interface SettingsWatch {
-  /** Undefined until the database has answered once; the last answer while it is away. */
+  /** Undefined until the database has answered once; the last answer while it is unavailable. */
   maintenance: () => Maintenance | undefined;
-  /** Takes over what this replica just wrote without waiting for the next look. */
+  /** Applies a change by this replica without waiting for the next poll. */
   setMaintenance: (next: Maintenance) => void;
   start: () => void;
   stop: () => Promise<void>;
@@ -21,7 +21,7 @@ export interface SettingsWatchOptions {
   logger: Logger;
 }
 
-/** Brings what operators change on other replicas to this one: the maintenance switch, limits, revoked keys. */
+/** Applies changes by operators on other replicas: the maintenance switch, limits, revoked keys. */
 export function createSettingsWatch({ db, keyCache, intervalMs, logger }: SettingsWatchOptions): SettingsWatch {
   let maintenance: Maintenance | undefined;
   const poller = createPoller({

@@ -39,9 +39,9 @@ export interface Replica {
 export interface TestGateway extends Replica {
   database: TestDatabase;
   upstream: Upstream;
-  /** Sees what the gateway keeps there. */
+  /** Reads the data of the gateway in Redis. */
   redis: Redis;
-  /** Everything that was logged, as text. */
+  /** All log lines, as text. */
   log: () => string;
   env: Record<string, string>;
   admin: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
@@ -51,7 +51,7 @@ export interface TestGateway extends Replica {
   addReplica: (env?: Record<string, string>, until?: 'ready' | 'live') => Promise<Replica>;
 }
 
-/** The service as it is deployed, with one real HTTP server in the place of all services behind it. */
+/** The service as it is deployed, with one real HTTP server in place of all services behind it. */
 export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const database = await createTestDatabase(migrations);
   const redis = await testRedis();
@@ -71,7 +71,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     API_KEY_PEPPERS: `1:${randomBytes(32).toString('base64')}`,
     SCENES_FILE: join(root, 'config/scenes.json'),
     LOG_LEVEL: 'debug',
-    // Gateway and services share this process: one that is busy is not away.
+    // Gateway and services share this process, which may be too busy to answer Redis in time.
     REDIS_TIMEOUT_MS: '60000',
     CONNECT_TIMEOUT_MS: '60000',
     UPSTREAM_READ_MS: '120000',

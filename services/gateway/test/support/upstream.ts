@@ -22,13 +22,13 @@ export interface Upstream {
   answer: (req: IncomingMessage, res: ServerResponse) => void;
   /** Whether a request with `Expect: 100-continue` gets its go-ahead; else it is refused with 400. */
   goesAhead: () => boolean;
-  /** Answers what the gateway asks of itself, by no request of a caller; it is not noted. */
+  /** Answers requests that the gateway makes for itself; they are not recorded. */
   answerOwn: (req: IncomingMessage, res: ServerResponse) => void;
   reset: () => void;
   close: () => Promise<void>;
 }
 
-/** A real server that stands for the services behind the gateway and notes what reaches it. */
+/** A real server in place of the services behind the gateway; records the requests that reach it. */
 export async function startUpstream(): Promise<Upstream> {
   const usual: Upstream['answer'] = (req, res) => {
     req.on('end', () => {

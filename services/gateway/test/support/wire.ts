@@ -9,7 +9,7 @@ export interface Wire {
   ended: Promise<string>;
 }
 
-/** A connection on which a test says exactly what it wants. */
+/** A connection on which a test sends exact bytes. */
 export async function wire(url: string, ...lines: string[]): Promise<Wire> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

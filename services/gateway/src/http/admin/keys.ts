@@ -31,7 +31,7 @@ const rotation = z
   .meta({ id: 'KeyRotation' });
 const keyList = z.object({ items: z.array(keyView) }).meta({ id: 'ApiKeyList' });
 
-/** An answer that shows a key: nothing on the way may keep it. */
+/** A response that contains a key must not be cached. */
 const created = (description: string): ResponseDoc => ({
   description,
   schema: createdKey,

@@ -10,7 +10,9 @@ export const subject = z
   .describe('Subject with its tasks, quota and limits');
 export const subjectPath = z.object({ subject });
 export const keyPath = z.object({ key_id: z.string().regex(/^[0-9a-f]{16}$/) });
-/** Text for people: no control characters, which would forge lines, and no halves of pairs, which cannot be stored. */
+/**
+ * Text for people: no control characters, which could forge lines, and no unpaired surrogates, which cannot be stored.
+ */
 export const words = (most: number) =>
   z
     .string()
@@ -18,10 +20,10 @@ export const words = (most: number) =>
     .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'no control characters')
     .refine((text) => text.isWellFormed(), 'no unpaired surrogates');
 
-/** Formats (as U+202E, which writes from right to left), separators of lines and of paragraphs. */
+/** Format characters (as U+202E, which writes from right to left), separators of lines and of paragraphs. */
 const UNSEEN = /[\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** A name that looks like what it is: nothing in it turns the direction of text, hides, or begins a line. */
+/** A name without characters that change the direction of text, are invisible, or begin a line. */
 export const keyName = words(100)
   .min(1)
   .refine((text) => !UNSEEN.test(text), 'no formatting characters');
@@ -89,9 +91,7 @@ export const operatorHeaders = z.object({
     .meta({ description: 'Name of the operator, for the audit log; `admin` when absent', example: 'zoe@ops' }),
 });
 
-/**
- * Who acts, as the audit log names it: the X-Operator header, which is trusted because its sender has the admin token.
- */
+/** The actor for the audit log: the X-Operator header, which is trusted because its sender has the admin token. */
 export function actorOf(req: Request): string {
   const named = req.get('x-operator');
   if (named === undefined) return 'admin';

@@ -23,7 +23,7 @@ export const configSchema = z.object({
     ),
 });
 
-/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+/** Values that operators do not change, with the settings in one configuration. Test suites shorten some of them. */
 export const constants = {
   ...databaseClockConstants,
   ...auditConstants,

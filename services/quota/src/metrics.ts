@@ -2,7 +2,7 @@ import { counter, gauge } from '@vision/shared/telemetry/metric';
 
 const kind = ['video', 'image'] as const;
 
-/** What quota measures. */
+/** Metrics of quota. */
 export const metrics = {
   reserves: counter('vision.quota.reserves', {
     meaning: 'Answers to reserve',

@@ -30,7 +30,7 @@ import type { Deps } from './use-cases/deps.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 
 export interface QuotaService extends RunningService {
-  /** Known after `start`, as the other port. */
+  /** Known after `start`, as is the other port. */
   readonly port: number;
   readonly healthPort: number;
   consumer: EventConsumer;

@@ -9,7 +9,7 @@ export type Signals = ReturnType<typeof createSignals>;
 
 type ReserveOutcome = (typeof metrics.reserves.labels.outcome)[number];
 
-/** Everything that the ledger tells an operator, in one place. Labels are few and never ids. */
+/** All logs and metrics of the ledger for operators. Labels have few values and never ids. */
 export function createSignals(logger: Logger) {
   const reserves = createCounter(metrics.reserves);
   const closings = createCounter(metrics.closings);
@@ -41,7 +41,7 @@ export function createSignals(logger: Logger) {
 
 type Census = Partial<Record<QuotaKind, { count: number; oldestS: number }>>;
 
-/** Gauges that show the last census. @returns what takes the next one; undefined when there is none now. */
+/** Gauges of the last census. @returns a function that stores the next one; undefined when it is not available */
 function createCensus(): (next: Census | undefined) => void {
   let last: Census | undefined;
   const kinds = metrics.reservations.labels.kind;

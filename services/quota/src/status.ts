@@ -8,7 +8,7 @@ import { createStatusReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 
-/** Builds what tells operators how this process stands. */
+/** Builds the status of this process for operators. */
 export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): StatusReader {
   return createStatusReader({
     service: 'quota',

@@ -67,7 +67,7 @@ test('killed between two batches of the retention: the next run removes the rest
       await closeReservation(tx, { id, subject }, { state: 'settled', units: 2 });
     }
   });
-  // The first look for old reservations comes with the start.
+  // The first query for old reservations comes with the start.
   const doomed = await startDoomed('quota.folded', { RETENTION_BATCH: '1' });
   expect(await doomed.ended).toBe('SIGKILL');
   expect(await db('reservations').where({ subject })).toHaveLength(2);
@@ -88,8 +88,8 @@ async function usedOf(subject: string): Promise<number> {
 }
 
 /**
- * A process of the service on the same ledger that kills itself at a step. It hears no events: they are for
- * the other one.
+ * A process of the service on the same ledger that kills itself at a step. It receives no events: the other process
+ * consumes them.
  */
 async function startDoomed(crashAt: string, over: Record<string, string> = {}) {
   const [port, healthPort] = [await freePort(), await freePort()];

@@ -62,7 +62,7 @@ const imageCall = (one: Reservation, facts: Partial<ImageCallSnapshot>): ImageCa
 
 const settled = (id: string) => untilSettled(quota.service.consumer, id);
 
-/** Publishes events and waits until the service has dealt with every one of them. */
+/** Publishes events and waits until the service has processed every one of them. */
 async function deliver(...events: ({ task: TaskSnapshot } | { call: ImageCallSnapshot })[]) {
   const outgoing = events.map((event) => {
     const definition = 'task' in event ? taskChanged : imageCallFinished;
@@ -194,7 +194,7 @@ test('refunds and settlements that the database lost with its last commits are a
   );
   await failOver();
   expect(await stateOf(lost)).toMatchObject({ state: 'open' });
-  // The same partitions get a record each; with it the consumer sees that its database is behind.
+  // The same partitions get a record each, by which the consumer notices that its database is behind.
   await deliver(
     { task: task(lost, { version: 1, status: 'running' }) },
     { task: task(settledOne, { version: 1, status: 'running' }) },
@@ -230,7 +230,7 @@ test('both topics again from offset 0 leave the ledger as it is', async () => {
   expect({ ledger: await ledger(), counters: await counters() }).toEqual(before);
 });
 
-/** One fresh event behind everything else in each partition; returns their ids. */
+/** Publishes one new event at the end of each partition; returns their ids. */
 async function endOffsets(): Promise<string[]> {
   const messages = [topics.tasks, topics.images].flatMap((topic) =>
     [0, 1].map((partition) => ({ topic, partition, id: randomUUID() })),

@@ -17,7 +17,7 @@ interface Entry {
   charged: number;
 }
 
-/** What the ledger should be, in a few lines of plain code. */
+/** The expected ledger, in a few lines of plain code. */
 export class Model {
   readonly entries = new Map<string, Entry>();
   clock = Date.parse('2031-03-01T22:30:00+08:00');
@@ -91,7 +91,7 @@ export class Close implements LedgerCommand {
   toString = () => `close(${JSON.stringify(this.reservation)}, ${JSON.stringify(this.closing)})`;
 }
 
-/** A reserve and a refund of it that overlap: whatever their order, nothing stays charged. */
+/** A reserve and a refund of it that overlap: in either order, nothing stays charged. */
 export class ReserveAgainstRefund implements LedgerCommand {
   readonly input: Reservation;
   constructor(input: Reservation) {

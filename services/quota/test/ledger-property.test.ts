@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const uuid = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
-// Few of everything, so that ids are repeated, keys are shared between kinds and limits are met.
+// Few of each, so that ids are repeated, keys are shared between kinds and limits are reached.
 const subject = fc.constantFrom('anna', 'bert');
 const id = fc.integer({ min: 1, max: 9 }).map((number) => `${uuid(number)}/1`);
 const reservation: fc.Arbitrary<Reservation> = fc.record({
@@ -60,8 +60,7 @@ async function checkInvariants(model: Model): Promise<void> {
     expect(used).toBe(model.used(who, kind, day));
     expect(used).toBeGreaterThanOrEqual(0);
   }
-  // One reservation per id, closed at most once, charging no more than it took; none that nobody asked for
-  // and none lost.
+  // One reservation per id, closed at most once, charging no more than it took; none without a request and none lost.
   const rows = await db('reservations')
     .select<{ id: string; subject: string; state: string; charged: number }[]>('id', 'subject', 'state', 'charged')
     .orderBy('id');
@@ -72,7 +71,7 @@ async function checkInvariants(model: Model): Promise<void> {
   expect(await db('reservations').whereRaw(`not coalesce(${WELL_FORMED}, false)`)).toEqual([]);
 }
 
-/** What each state of an entry means for its other columns. */
+/** Condition on the other columns for each state of an entry. */
 const WELL_FORMED = `case state
   when 'open' then charged = units and closed_at is null
   when 'settled' then closed_at is not null

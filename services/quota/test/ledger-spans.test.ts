@@ -15,7 +15,7 @@ afterAll(async () => {
   await recorded.stop();
 });
 
-test('the trace of a create shows the statement that takes its units, without whose they are', async () => {
+test('the trace of one create request has the statement that takes its units, without their subject', async () => {
   const owner = { id: newId(), subject: randomUUID(), idempotencyKey: randomUUID() };
   await recorded.inRequest(() => reserveUnits(database.db, { ...owner, kind: 'video', units: 1, limit: 5 }));
   const span = recorded.spans().find(({ attributes }) => String(attributes['db.query.text']).includes('reserve_units'));

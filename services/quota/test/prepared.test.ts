@@ -12,7 +12,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Names of what the only connection of a pool has prepared after a statement. */
+/** Names of the statements that the only connection of a pool has prepared after one. */
 async function preparedBy(sessionUrl: string | undefined): Promise<string[]> {
   const db = createDb({ url: database.url, sessionUrl, poolMax: 1, applicationName: 'test' });
   try {

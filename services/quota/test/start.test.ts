@@ -36,7 +36,7 @@ interface Quota extends RunningProcess {
   firstError: () => Promise<string>;
 }
 
-/** A process of its own, with everything right but what is changed. */
+/** A process of its own with valid settings, apart from the changed ones. */
 async function start(changed: Record<string, string>): Promise<Quota> {
   const ports = { PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) };
   const running = startMain('quota', { ...settings(), ...ports, ...changed });

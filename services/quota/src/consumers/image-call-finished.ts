@@ -4,7 +4,8 @@ import { closeByEvent } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';
 
 /**
- * The guarantee behind the HTTP settlement: a call charges the images that succeeded, one that was rolled back nothing.
+ * The guarantee behind the HTTP settlement: a call is charged for the images that succeeded, a rolled-back one for
+ * nothing.
  */
 export async function applyImageCall(
   deps: Pick<Deps, 'signals'>,

@@ -7,9 +7,9 @@ import type { Closing } from '../domain/reservation.ts';
 const UNITS_PER_TASK = 1;
 
 /**
- * The guarantee behind what tasks says over HTTP. A task that callers can see is settled when it ends, a refunded one
- * with nothing, so its key stays taken; only a create that was rolled back is refunded. Other states change nothing: a
- * task in `resolving` keeps its unit however long it takes.
+ * The guarantee behind the HTTP requests of tasks. A task that callers can see is settled when it ends, a refunded one
+ * with 0 units, so its key stays taken; only a creation that was rolled back is refunded. Other states change nothing:
+ * a task in `resolving` keeps its unit, however long it takes.
  */
 export async function applyTask(
   deps: Pick<Deps, 'signals'>,

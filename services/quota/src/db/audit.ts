@@ -4,13 +4,13 @@ import type { CounterRef } from '../domain/counter.ts';
 
 export interface CounterState extends CounterRef {
   used: number;
-  /** What its reservations add up to. */
+  /** Sum of its reservations. */
   ledger: number;
 }
 
 /**
- * Takes counters that were touched out of the list; the caller compares them in the same transaction, so nothing is
- * lost when it dies. `taken` counts the touches.
+ * Removes changed counters from the list; the caller compares them in the same transaction, so none is lost when it
+ * dies. `taken` is the number of removed entries.
  */
 export async function takeTouched(tx: Knex, limit: number): Promise<{ counters: CounterRef[]; taken: number }> {
   const { rows } = await tx.raw<{ rows: CounterRef[] }>(
@@ -23,7 +23,7 @@ export async function takeTouched(tx: Knex, limit: number): Promise<{ counters: 
   return { counters: [...counters.values()], taken: rows.length };
 }
 
-/** Those of these counters that differ from their reservations, in one statement and so in one snapshot. */
+/** Returns those of these counters that differ from their reservations, from one statement and so one snapshot. */
 export async function compareThese(db: Knex, counters: CounterRef[]): Promise<CounterState[]> {
   if (counters.length === 0) return [];
   const { rows } = await db.raw<{ rows: CounterState[] }>(
@@ -40,7 +40,7 @@ export async function compareThese(db: Knex, counters: CounterRef[]): Promise<Co
   return rows;
 }
 
-/** Gives open reservations whose turn it is, and sets when each is asked about again. */
+/** Returns open reservations that are due, and schedules the next check of each. */
 export async function claimOpen(db: Knex, kind: QuotaKind, limit: number): Promise<OpenReservation[]> {
   const { rows } = await db.raw<{ rows: OpenReservation[] }>(
     `update reservations as r
@@ -62,8 +62,8 @@ export async function findOpen(db: Knex, ids: string[]): Promise<OpenReservation
 }
 
 /**
- * Corrects a counter from its reservations. The lock on the counter makes those who change it wait, and they
- * change it by differences, so what they do afterwards stays right.
+ * Corrects a counter from its reservations. Its lock blocks other writers, which change the counter by differences, so
+ * their later changes stay right.
  * @returns undefined when there is neither a counter nor a reservation
  */
 export async function repair(tx: Knex, counter: CounterRef): Promise<CounterRepair | undefined> {

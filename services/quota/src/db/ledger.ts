@@ -6,7 +6,7 @@ export interface ReserveRow {
   outcome: 'granted' | 'exhausted' | 'conflict' | 'closed' | 'differs';
   /** `YYYY-MM-DD` in UTC+8. */
   day: string;
-  /** Meaningful when exhausted. */
+  /** Valid when exhausted. */
   used: number;
 }
 

@@ -7,7 +7,7 @@ interface OpenReservations {
   oldestS: number;
 }
 
-/** Counts them by kind, those left out that have none. The index of open reservations answers it. */
+/** Counts them by kind; kinds without any are omitted. The index of open reservations answers it. */
 export async function countOpenReservations(db: Knex): Promise<Partial<Record<QuotaKind, OpenReservations>>> {
   const { rows } = await db.raw<{ rows: { kind: QuotaKind; count: number; oldest_s: number }[] }>(
     `select kind, count(*) as count, extract(epoch from vision_now() - min(created_at))::double precision as oldest_s

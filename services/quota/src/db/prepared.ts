@@ -2,7 +2,7 @@ import type { MeasuredClient } from '@vision/shared/db/measured-client';
 import type { Knex } from 'knex';
 
 export interface PreparedStatement {
-  /** One name for one text, in the whole service. */
+  /** One name for each text, in the entire service. */
   name: string;
   text: string;
   values: unknown[];
@@ -15,13 +15,13 @@ interface Connection {
 interface Client extends Pick<MeasuredClient, 'measured'> {
   acquireConnection: () => Promise<Connection>;
   releaseConnection: (connection: Connection) => Promise<void>;
-  /** Given when a pooler hands out connections for one transaction: the next one prepared nothing. */
+  /** Set when a pooler assigns connections for one transaction each: the next one has no prepared statements. */
   sessionUrl?: string;
 }
 
 /**
- * Runs a statement that each connection prepares once. Going round the query builder halves the work of this process
- * for a statement as small as a reserve, and saves the server parsing it. Inside a transaction it runs in it.
+ * Runs a statement that each connection prepares once. Without the query builder a statement as small as a reserve
+ * takes half the work of this process, and the server need not parse it. Inside a transaction it runs in it.
  */
 export async function queryPrepared<R>(db: Knex, statement: PreparedStatement): Promise<R[]> {
   const client = db.client as Client;

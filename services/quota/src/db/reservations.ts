@@ -3,7 +3,7 @@ import { reservationIdOf } from '@vision/contracts/reservation-id';
 
 export interface ReservationRow {
   id: string;
-  /** Null when it was settled or refunded before it was ever made. */
+  /** Null when it was settled or refunded before it was reserved. */
   kind: string | null;
   state: string;
   units: number;
@@ -14,10 +14,10 @@ export interface ReservationRow {
   closed_at: Date | null;
 }
 
-/** Attempts of a create beyond this are not looked for: their number is part of the id that is asked for. */
+/** Attempts of one create request beyond this are not queried: their number is part of the requested id. */
 const ATTEMPTS = 100;
 
-/** Whose an open reservation is, and how much it holds. */
+/** Subject and units of an open reservation. */
 export async function findOpenById(db: Knex, id: string): Promise<{ subject: string; units: number } | undefined> {
   const [open] = await db('reservations')
     .where({ id, state: 'open' })
@@ -25,7 +25,7 @@ export async function findOpenById(db: Knex, id: string): Promise<{ subject: str
   return open;
 }
 
-/** Lets each open reservation be asked about now. */
+/** Makes every open reservation due for a check now. */
 export async function hastenOpen(db: Knex): Promise<void> {
   await db('reservations').where({ state: 'open' }).where('ask_at', '>', db.fn.now()).update({ ask_at: db.fn.now() });
 }

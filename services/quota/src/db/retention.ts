@@ -1,10 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * Removes up to `batch` reservations that were closed more than `days` ago and adds what they charge to
- * `folded` of their counter, so that counters still verify. Open reservations stay at any age: only an
- * outcome may end them.
- * @returns how many were removed
+ * Removes up to `batch` reservations that were closed more than `days` ago and adds their charge to `folded` of their
+ * counter, so that counters still verify. Open reservations stay at any age: only an outcome may end them.
+ * @returns the number of removed ones
  */
 export async function foldOldReservations(tx: Knex.Transaction, days: number, batch: number): Promise<number> {
   const result = await tx.raw<{ rows: { removed: number }[] }>(
@@ -25,7 +24,7 @@ export async function foldOldReservations(tx: Knex.Transaction, days: number, ba
   return result.rows[0]?.removed ?? 0;
 }
 
-/** Removes counters of days long gone that no reservation refers to any more. */
+/** Removes old counters without reservations. */
 export async function dropOldCounters(db: Knex, days: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from quota_days as q where q.day < quota_today() - :days::int

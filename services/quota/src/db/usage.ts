@@ -2,13 +2,13 @@ import type { Knex } from 'knex';
 import type { UsageDay } from '@vision/contracts/quota';
 import type { DayRange } from '../domain/day-range.ts';
 
-/** The day of the quota that it is now, `YYYY-MM-DD` in UTC+8. */
+/** The present day of the quota, `YYYY-MM-DD` in UTC+8. */
 export async function quotaToday(db: Knex): Promise<string> {
   const { rows } = await db.raw<{ rows: { day: string }[] }>('select quota_today()::text as day');
   return rows[0]?.day ?? '';
 }
 
-/** What a subject used on the days of a range; days without any use are left out. */
+/** Usage of a subject on the days of a range; days without usage are omitted. */
 export async function usedOnDays(db: Knex, subject: string, { from, to }: DayRange): Promise<UsageDay[]> {
   const { rows } = await db.raw<{ rows: UsageDay[] }>(
     `select day::text,

@@ -3,7 +3,7 @@ import type { VerificationReply } from '@vision/contracts/quota';
 
 /**
  * Recomputes every counter. One statement reads one snapshot, and every change of the ledger commits together with its
- * counter, so a difference is never just a change under way.
+ * counter, so a difference is never a change in progress.
  */
 export async function compareCounters(db: Knex, atMost: number): Promise<VerificationReply> {
   const result = await db.raw<{ rows: VerificationReply[] }>(

@@ -11,7 +11,7 @@ export interface CounterRef {
 /** `2026-03-15/video/acme`; a subject may hold anything, so it stands last. */
 export const nameOfCounter = ({ subject, kind, day }: CounterRef): string => `${day}/${kind}/${subject}`;
 
-/** Reads what `nameOfCounter` wrote. */
+/** Parses a name from `nameOfCounter`. */
 export function counterOf(name: string): CounterRef {
   const [, day = '', kind, subject = ''] = /^([^/]*)\/([^/]*)\/(.*)$/s.exec(name) ?? [];
   return { subject, kind: kind === 'image' ? 'image' : 'video', day };

@@ -1,13 +1,13 @@
 import { fail } from '@vision/contracts/errors';
 
-/** Most days of one answer: a quarter. */
+/** Maximum days of one response: a quarter. */
 export const MAX_DAYS = 92;
-/** Days of an answer when the caller names no first one. */
+/** Days of a response without a requested first day. */
 export const DEFAULT_DAYS = 30;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Days of the quota, `YYYY-MM-DD` in UTC+8; both ends belong to it. */
+/** Days of the quota, `YYYY-MM-DD` in UTC+8, both inclusive. */
 export interface DayRange {
   from: string;
   to: string;
@@ -20,9 +20,8 @@ export interface KeptDays {
 }
 
 /**
- * The days that a caller asks for, without those that have not begun and those that are kept no longer. Absent: `to` is
- * today and `from` is 29 days before `to`.
- * @returns undefined when none of them is known
+ * The requested days, without future and removed ones. Absent: `to` is today and `from` is 29 days before `to`.
+ * @returns undefined when none of them is available
  * @throws AppError `query_invalid` when they are in the wrong order or more than 92
  */
 export function dayRangeOf(
@@ -47,7 +46,7 @@ export function daysOf({ from, to }: DayRange): string[] {
   return days;
 }
 
-/** `YYYY-MM-DD` so many days later. */
+/** The day `count` days later, as `YYYY-MM-DD`. */
 export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
 }

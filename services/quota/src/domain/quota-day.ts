@@ -1,7 +1,6 @@
 /**
- * When the quota of a day is whole again: 00:00 of the next day at UTC+8.
- * @param day `YYYY-MM-DD` in UTC+8, as the database says it. China has had no summer time since 1991, so the
- * offset is fixed.
+ * Time at which the quota of a day is reset: 00:00 of the next day at UTC+8.
+ * @param day `YYYY-MM-DD` in UTC+8, from the database. China has had no summer time since 1991, so the offset is fixed.
  * @returns ISO 8601 with the offset written out, e.g. `2026-03-02T00:00:00+08:00`
  */
 export function resetsAt(day: string): string {

@@ -1,18 +1,18 @@
 import type { QuotaKind } from '@vision/contracts/quota';
 
-/** Names a reservation. */
+/** Identifies a reservation. */
 export interface ReservationRef {
   /** `<task_id>/<attempt>` */
   id: string;
   subject: string;
 }
 
-/** What is asked for. */
+/** Requested reservation. */
 export interface Reservation extends ReservationRef {
   idempotencyKey: string;
   kind: QuotaKind;
   units: number;
-  /** Units a day; a grant never takes the counter above it. */
+  /** Units per day; a grant never raises the counter above it. */
   limit: number;
 }
 
@@ -21,5 +21,5 @@ export function taskOf(reservationId: string): string {
   return reservationId.split('/')[0] ?? reservationId;
 }
 
-/** What becomes of an open reservation. */
+/** Outcome of an open reservation. */
 export type Closing = { state: 'settled'; units: number } | { state: 'refunded'; units: 0 };

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 const KIND = 'quota_counter';
 const PAGE = 2_000;
 
-/** Compares counters with the ledger: those changed since the last audit, by any writer. */
+/** Compares counters with the ledger: those that any writer changed since the last audit. */
 export function auditCounters({ db }: Pick<Deps, 'db'>): Audit {
   return {
     kind: KIND,

@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 
 export const auditsOf = (deps: Pick<Deps, 'db'>): Audit[] => [auditCounters(deps)];
 
-/** Lets tasks and images ask now about every open reservation, however long ago they asked. */
+/** Makes tasks and images check every open reservation now, regardless of the schedule. */
 export const hastenAudits =
   ({ db }: Pick<Deps, 'db'>) =>
   (): Promise<void> =>

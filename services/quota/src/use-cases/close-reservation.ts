@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 type CloseDeps = Pick<Deps, 'db' | 'signals'>;
 
 /**
- * Keeps `units` of a reservation and gives the others back: its request was accepted, so its key stays taken.
+ * Charges `units` of a reservation and refunds the others: its request was accepted, so its key stays taken.
  * @throws AppError as `close`.
  */
 export async function settle(deps: CloseDeps, reservation: ReservationRef, units: number): Promise<CloseReply> {
@@ -18,7 +18,7 @@ export async function settle(deps: CloseDeps, reservation: ReservationRef, units
 }
 
 /**
- * Gives all units back: the request was rolled back, so its key is free.
+ * Refunds all units: the request was rolled back, so its key is free.
  * @throws AppError as `close`.
  */
 export async function refund(deps: CloseDeps, reservation: ReservationRef): Promise<CloseReply> {
@@ -26,7 +26,7 @@ export async function refund(deps: CloseDeps, reservation: ReservationRef): Prom
 }
 
 /**
- * Ends a reservation as an event tells, in the transaction of its delivery.
+ * Closes a reservation by an event, in the transaction of its delivery.
  * @throws AppError as `close`.
  */
 export async function closeByEvent(
@@ -39,8 +39,8 @@ export async function closeByEvent(
 }
 
 /**
- * Ends a reservation once: the first call decides, later and repeated calls get its final charge.
- * An id that is not known yet is closed, so that a late reserve charges nothing.
+ * Closes a reservation once: the first call decides, later and repeated calls get its final charge. An unknown id is
+ * closed too, so that a late reserve charges nothing.
  * @throws AppError of kind `conflict` for another subject's id, or more units than were reserved.
  */
 async function close({ db, signals }: CloseDeps, reservation: ReservationRef, closing: Closing): Promise<CloseReply> {

@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Signals } from '../signals.ts';
 
-/** Everything that the ledger works with; each function names the few it needs. */
+/** Dependencies of the ledger; each function names those that it needs. */
 export interface Deps {
   db: Knex;
   signals: Signals;
-  /** How this process stands, for operators. */
+  /** Status of this process, for operators. */
   status: StatusReader;
   settings: Settings;
 }
@@ -17,6 +17,6 @@ interface Settings {
   retentionDays: number;
   /** Reservations folded in one transaction. */
   retentionBatch: number;
-  /** Age at which a difference counts. */
+  /** Minimum age of a difference before it counts. */
   auditAgeMs: number;
 }

@@ -5,8 +5,8 @@ import { refund, settle } from './close-reservation.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Ends an open reservation in the name of an operator, who decides whether its units are charged.
- * @throws AppError of kind `not_found` for one that is not known or not open any more.
+ * Ends an open reservation for an operator, who decides whether its units are charged.
+ * @throws AppError of kind `not_found` for one that is unknown or closed.
  */
 export async function endReservation(
   deps: Pick<Deps, 'db' | 'signals'>,

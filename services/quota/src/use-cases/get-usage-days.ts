@@ -3,7 +3,7 @@ import { quotaToday, usedOnDays } from '../db/usage.ts';
 import { addDays, dayRangeOf, daysOf } from '../domain/day-range.ts';
 import type { Deps } from './deps.ts';
 
-/** What a subject used on each of these days, the first day first; days without any use are told too. */
+/** Usage of a subject on each of these days, the first day first, including days without usage. */
 export async function getUsageDays(
   { db, settings }: Pick<Deps, 'db' | 'settings'>,
   { subject, ...asked }: { subject: string; from?: string | undefined; to?: string | undefined },

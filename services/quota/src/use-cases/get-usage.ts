@@ -3,7 +3,7 @@ import { usedToday } from '../db/usage.ts';
 import { resetsAt } from '../domain/quota-day.ts';
 import type { Deps } from './deps.ts';
 
-/** What a subject used today, and what is left of these limits. */
+/** Today's usage of a subject, and the remainder of these limits. */
 export async function getUsage(
   { db }: Pick<Deps, 'db'>,
   subject: string,
@@ -13,7 +13,7 @@ export async function getUsage(
   const usageOf = (kind: QuotaKind) => ({
     limit: limits[kind],
     used: used[kind],
-    // An operator may lower a limit below what is used.
+    // An operator may lower a limit below the usage.
     remaining: Math.max(0, limits[kind] - used[kind]),
     resets_at: resetsAt(used.day),
   });

@@ -2,7 +2,7 @@ import type { OpenReservation, QuotaKind } from '@vision/contracts/quota';
 import { claimOpen, findOpen } from '../db/audit.ts';
 import type { Deps } from './deps.ts';
 
-/** A page of open reservations whose turn it is to be compared with what they are held for. */
+/** A page of open reservations that are due for comparison with their tasks or image calls. */
 export async function claimOpenReservations(
   { db }: Pick<Deps, 'db'>,
   { kind, limit }: { kind: QuotaKind; limit: number },
@@ -10,7 +10,7 @@ export async function claimOpenReservations(
   return claimOpen(db, kind, limit);
 }
 
-/** Which of these reservations are open. */
+/** Returns those of these reservations that are open. */
 export async function findOpenReservations({ db }: Pick<Deps, 'db'>, ids: string[]): Promise<OpenReservation[]> {
   return findOpen(db, ids);
 }

@@ -6,7 +6,7 @@ import type { CounterRef } from '../domain/counter.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Corrects a counter from its reservations, and keeps who asked for it and why.
+ * Corrects a counter from its reservations, and stores actor and reason.
  * @throws AppError of kind `not_found` when the subject never used this quota on that day.
  */
 export async function repairCounter(

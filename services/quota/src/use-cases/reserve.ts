@@ -7,7 +7,8 @@ import type { Reservation } from '../domain/reservation.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Takes units from today's quota, all or none. Repeating the call by id gives the answer again without taking more.
+ * Reserves units of today's quota, all or none. A repeat with the same id returns the same response without taking
+ * more.
  * @throws AppError of kind `conflict` when the id is known with another subject, key, kind or number of units.
  */
 export async function reserve(

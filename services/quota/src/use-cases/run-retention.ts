@@ -8,7 +8,7 @@ interface Removed {
   counters: number;
 }
 
-/** Removes what is older than the retention, in short transactions; may be cut off and repeated at any point. */
+/** Removes expired data in short transactions; may be interrupted and repeated at any point. */
 export async function runRetention({
   db,
   signals,

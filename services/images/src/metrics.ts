@@ -22,7 +22,8 @@ export const metrics = {
     buckets: buckets.imageCall,
   }),
   places: gauge('vision.images.places', {
-    meaning: 'Request slots for image calls of this replica; when none is free, calls are refused with `too_many_calls`',
+    meaning:
+      'Request slots for image calls of this replica; when none is free, calls are refused with `too_many_calls`',
     labels: { state: ['used', 'free'] },
   }),
   spoolBytes: gauge('vision.images.spool.bytes', {

@@ -144,6 +144,11 @@ export const constants = {
   JOB_SEQ_WAIT_MS: 2_000,
   /** Interval between two queries for work, which also renew leases and notice stops. */
   JOB_POLL_MS: 500,
+  /**
+   * Cores that the decoder of a live stream may take for five seconds; then other work has priority over it. Video of
+   * 1080p takes 0.1 to 0.2 of one (`make bench BENCH=streams`), so 4K may exceed this.
+   */
+  HEAVY_DECODER_CORES: 0.4,
   /** Days that ended jobs are retained. */
   JOB_KEEP_DAYS: 100,
   /** Timeout of a connection to a live stream. */

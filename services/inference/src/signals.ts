@@ -123,11 +123,7 @@ function spaceSignals(logger: Logger) {
   };
 }
 
-interface SlotFacts {
-  slots: number;
-  limitBytes: number;
-  fileMaxBytes: number;
-}
+type SlotFacts = Record<'slots' | 'limitBytes' | 'fileMaxBytes', number>;
 
 function imageSignals(logger: Logger) {
   const lost = createCounter(imageMetrics.decodersLost);
@@ -184,6 +180,8 @@ function jobSignals(logger: Logger) {
       if (isBehind) logger.warn(facts, 'live stream below its frame rate: this worker is too slow');
       else logger.info(facts, 'live stream at its frame rate again');
     },
+    decoderLowered: ({ jobId }: JobFacts, cores: number) =>
+      logger.info({ task_id: jobId, cores }, 'priority of a decoder lowered: its live stream takes too much of a core'),
     rateNotStored: ({ jobId }: JobFacts, error: unknown) =>
       logger.warn({ task_id: jobId, err: error }, 'frame rate state of a live stream not stored'),
     jobCondemned: ({ jobId, attempt }: JobFacts, deaths: number) => {

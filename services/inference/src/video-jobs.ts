@@ -43,6 +43,7 @@ import { createFrameMemory } from './domain/frame-memory.ts';
 import { REMOVED_AFTER_MS } from './domain/snapshot-times.ts';
 import { createSourceReports } from './use-cases/source-reports.ts';
 import { createWorker } from './jobs/worker.ts';
+import { lowerPriority } from './sandbox/lower-priority.ts';
 import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
 import type { Deps, ImageDeps, Settings } from './use-cases/deps.ts';
@@ -54,6 +55,8 @@ import { createTrackSnapshots } from './use-cases/track-snapshots.ts';
 // Detection runs in threads; a job has a frame for each thread and one in reserve.
 const FRAMES_IN_RESERVE = 1;
 const COSTS_EVERY_MS = 5_000;
+/** Of the decoder of a live stream that takes most of a core: that of the decoder of a file. */
+const HEAVY_NICENESS = 10;
 const SPACE_EVERY_MS = 5_000;
 const REPORTS_EVERY_MS = 500;
 
@@ -197,6 +200,8 @@ function liveCostsOf(config: VideoConfig, detectors: Deps['detectors']): Deps['l
     fps: config.SAMPLE_FPS,
     decoderTimes: processorTimeByGroup,
     decoderWaits: processorWaitByGroup,
+    heavyCores: config.HEAVY_DECODER_CORES,
+    lowerDecoder: (group) => lowerPriority(group, HEAVY_NICENESS),
     expectedDetectMs: () => detectors.expectedMs(),
   });
 }

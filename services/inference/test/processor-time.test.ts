@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, getPriority } from 'node:os';
 import { expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { processorTimeByGroup, processorWaitByGroup } from '../src/sandbox/processor-time.ts';
+import { lowerPriority } from '../src/sandbox/lower-priority.ts';
+import { processorTimeByGroup, processorWaitByGroup, threadsOf } from '../src/sandbox/processor-time.ts';
 
 test('the processor time of a group holds that of its programs while they run', async () => {
   const child = spawn('sh', ['-c', 'while :; do :; done'], { detached: true, stdio: 'ignore' });
@@ -29,6 +30,27 @@ test('a group whose threads want more processors than there are waits', async ()
   try {
     await until(() => (processorWaitByGroup([group]).get(group) ?? 0) > 100);
     expect(processorWaitByGroup([2 ** 22 + 1]).size).toBe(0);
+  } finally {
+    process.kill(-group, 'SIGKILL');
+  }
+});
+
+test('all threads of a group get a lower priority, and those that they start later', async () => {
+  const decode = 'ffmpeg -v error -threads 4 -f lavfi -i testsrc=s=640x360:r=1000 -f null -';
+  const child = spawn('sh', ['-c', `${decode} & wait; ${decode}`], { detached: true, stdio: 'ignore' });
+  const group = child.pid ?? 0;
+  const threads = () => [...threadsOf([group])];
+  const priorities = () => new Set(threads().map(({ thread }) => getPriority(thread)));
+  try {
+    await until(() => threads().length > 3);
+    lowerPriority(group, 10);
+    expect(priorities()).toEqual(new Set([10]));
+    lowerPriority(group, 10);
+    expect(priorities()).toEqual(new Set([10]));
+    const first = threads().find(({ pid }) => pid !== group)?.pid ?? 0;
+    process.kill(first);
+    await until(() => threads().length > 3 && threads().every(({ pid }) => pid !== first));
+    expect(priorities()).toEqual(new Set([10]));
   } finally {
     process.kill(-group, 'SIGKILL');
   }

@@ -41,7 +41,7 @@ export interface DecoderOptions {
   killGraceMs: number;
   /** Stream to read instead of a file. */
   input?: Stream | undefined;
-  /** Maximum processor time in seconds, and the nice value of the decoder; for files. */
+  /** Maximum processor time in seconds. */
   cpuSeconds?: number | undefined;
   niceness?: number | undefined;
   listener?: Pick<DecoderListener, 'sees'> | undefined;

@@ -11,6 +11,9 @@ import type { LiveSampling } from './ffmpeg-arguments.ts';
 import { watchQuiet } from './quiet-time.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
+/** A decoder that takes a quarter of a core all the time is replaced after four days. */
+const CPU_SECONDS = 24 * 3600;
+
 export interface ConnectionSettings {
   sampling: LiveSampling;
   /** A connection without a frame for this long is closed and replaced. */
@@ -46,6 +49,7 @@ export async function readConnection(
       input: input.video,
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
+      cpuSeconds: CPU_SECONDS,
       listener: use.decoderListener,
       snapshots: snapshots && use.onSnapshot && { maxSide: snapshots.maxSide, onSnapshot: use.onSnapshot },
     });
@@ -86,6 +90,8 @@ async function decode(
     }
     if (silence.isOver()) return 'timeout';
     const reason = await decoder.outcome;
+    // It has no end that its time could be in proportion to, so another decoder goes on.
+    if (reason === 'decode_time_exceeded') return 'decoder_failed';
     await input.close();
     // The last output of a crashed reader is no valid stream, so its error is no fault of the source.
     if (input.isLost()) return 'decoder_failed';

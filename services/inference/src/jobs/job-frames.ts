@@ -140,6 +140,7 @@ async function* framesOfStream(
       seen.isBehind = isBehind;
       noteRate(deps, job, isBehind);
     },
+    onLowered: (cores) => deps.signals.decoderLowered(job, Math.round(cores * 100) / 100),
   });
   const decoderListener: DecoderListener = {
     started: meter.decoder.started,

@@ -28,16 +28,21 @@ export function processorTimeByGroup(): Map<number, number> {
 export function processorWaitByGroup(groups: readonly number[]): Map<number, number> {
   const waits = new Map<number, number>();
   if (groups.length === 0) return waits;
+  for (const { group, pid, thread } of threadsOf(groups)) {
+    const nanoseconds = Number(textOf(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[1]);
+    if (nanoseconds > 0) waits.set(group, (waits.get(group) ?? 0) + nanoseconds / 1e6);
+  }
+  return waits;
+}
+
+/** All threads of these process groups, now. */
+export function* threadsOf(groups: readonly number[]): Generator<{ group: number; pid: number; thread: number }> {
   for (const pid of processes()) {
     const stat = textOf(`/proc/${pid}/stat`);
     const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
     if (!groups.includes(group)) continue;
-    for (const thread of numbersIn(`/proc/${pid}/task`)) {
-      const nanoseconds = Number(textOf(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[1]);
-      if (nanoseconds > 0) waits.set(group, (waits.get(group) ?? 0) + nanoseconds / 1e6);
-    }
+    for (const thread of numbersIn(`/proc/${pid}/task`)) yield { group, pid: Number(pid), thread: Number(thread) };
   }
-  return waits;
 }
 
 const processes = () => numbersIn('/proc');

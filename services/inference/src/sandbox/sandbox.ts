@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { Stream } from 'node:stream';
 import { fail } from '@vision/contracts/errors';
 import { bubblewrap, landlock } from './isolation.ts';
 import type { Isolation, IsolationName } from './isolation.ts';
+import { lowerSession } from './lower-priority.ts';
 import { buildSeccompFilter } from './seccomp-filter.ts';
 import type { FilterArchitecture } from './seccomp-filter.ts';
 
@@ -94,7 +95,7 @@ export async function createSandbox(
       if (isClosed) throw new SandboxUnavailableError('the sandbox is closed');
       const filter = stdio.includes('ipc') ? filters.withChannel : filters.plain;
       const child = startNow(() => spawnIsolated(isolation, filter, { wanted, stdio }), wanted, onNotStarted);
-      if (wanted.niceness !== undefined) lowerSession(child, wanted.niceness);
+      if (child.pid !== undefined && wanted.niceness !== undefined) lowerSession(child.pid, wanted.niceness);
       return child;
     },
     close: () => {
@@ -192,15 +193,6 @@ function spawnIsolated(
     return spawn('nice', [...limited, ...before, ...command], { ...options, stdio: [...own, descriptor] });
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** Outside of containers the kernel may weigh sessions and not processes; where it does not, there is no such file. */
-function lowerSession({ pid }: ChildProcess, niceness: number): void {
-  try {
-    if (pid !== undefined) writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
-  } catch {
-    // It then shares the processor like any other session.
   }
 }
 

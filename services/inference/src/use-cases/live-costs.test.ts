@@ -10,11 +10,14 @@ function world(detectMs = 40) {
   const decoders = new Map<number, number>();
   const waits = new Map<number, number>();
   const behind: string[] = [];
+  const lowered: string[] = [];
   const costs = createLiveCosts({
     cores: 2,
     fps: 5,
     decoderTimes: () => new Map(decoders),
     decoderWaits: () => new Map(waits),
+    heavyCores: 0.6,
+    lowerDecoder: (group) => void lowered.push(`group ${group}`),
     expectedDetectMs: () => detectMs,
     now: () => nowMs,
   });
@@ -22,6 +25,7 @@ function world(detectMs = 40) {
     const stream = {
       detectMs: () => detectMs,
       onBehind: (isBehind: boolean) => void behind.push(`${group} ${isBehind ? 'behind' : 'full'}`),
+      onLowered: (cores: number) => void lowered.push(`stream of ${group}, ${cores} cores`),
     };
     const meter = costs.watch(stream);
     decoders.set(group, 0);
@@ -40,7 +44,7 @@ function world(detectMs = 40) {
   const passOften = (decodeCores: number) => {
     for (let round = 0; round < 20; round += 1) pass(decodeCores);
   };
-  return { costs, watch, pass, passOften, starve, behind };
+  return { costs, watch, pass, passOften, starve, behind, lowered };
 }
 
 test('before the first stream, slots follow from the detection time measured at the start', () => {
@@ -167,6 +171,22 @@ test('one stream below its frame rate takes no slots from others, a majority of 
   expect(costs.places()).toBe(3);
   late(0);
   expect(costs.places()).toBeGreaterThan(3);
+});
+
+test('a decoder that takes most of a core is lowered while it does, and its stream told once a connection', () => {
+  const { watch, pass, lowered } = world();
+  watch(1);
+  const heavy = watch(2);
+  pass(0.6);
+  expect(lowered).toEqual([]);
+  pass(0.9);
+  expect(lowered.splice(0)).toEqual(['group 1', 'stream of 1, 0.9 cores', 'group 2', 'stream of 2, 0.9 cores']);
+  pass(0.9);
+  pass(0.1);
+  expect(lowered.splice(0)).toEqual(['group 1', 'group 2']);
+  heavy.decoder.started([3, 77]);
+  pass(0.9);
+  expect(lowered).toEqual(['group 1']);
 });
 
 test('a source without frames is not below its frame rate', () => {

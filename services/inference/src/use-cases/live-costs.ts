@@ -39,6 +39,10 @@ export interface LiveCostsOptions {
   decoderTimes: () => Map<number, number>;
   /** Time in milliseconds for which the threads of these process groups waited for a processor. */
   decoderWaits: (groups: readonly number[]) => Map<number, number>;
+  /** Cores that a decoder may take at the ordinary priority. */
+  heavyCores: number;
+  /** Lowers the priority of a decoder that takes more, so that other work comes first. */
+  lowerDecoder: (group: number) => void;
   /** Expected processor time of one detection in a new stream, in milliseconds. */
   expectedDetectMs: () => number;
   /** Monotonic clock, milliseconds. */
@@ -51,6 +55,8 @@ interface WatchedStream {
   detectMs: (image: ImageSize) => number;
   /** Called when it falls below its frame rate, and when it is at its full rate again. */
   onBehind: (isBehind: boolean) => void;
+  /** Called when the priority of its decoder is lowered, with the cores that it took. */
+  onLowered: (cores: number) => void;
 }
 
 /** Measures the processor time of live streams on this worker, and derives how many of them it can compute. */
@@ -75,14 +81,22 @@ interface Watched {
   groups: readonly number[];
   /** Their processor time at the last measurement; undefined for a new connection. */
   groupMs: number | undefined;
-  /** Their waiting time for a processor at that measurement. */
+  /** Processor time of the decoder at that measurement, and its waiting time for a processor. */
+  decoderMs: number;
   waitMs: number | undefined;
+  isLowered: boolean;
   taken: number;
   waited: number;
   atOnce: number;
   isBehind: boolean;
   /** Cores that it takes; undefined before the first measurement. */
   cost: number | undefined;
+}
+
+interface DecoderUse {
+  decoder: number;
+  spentMs: number | undefined;
+  elapsedMs: number;
 }
 
 export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
@@ -125,6 +139,7 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
       for (const one of watched) {
         measureOne(one, times, elapsedMs);
         const decoder = one.groups.at(-1);
+        if (decoder !== undefined) lowerHeavy(options, one, { decoder, spentMs: times.get(decoder), elapsedMs });
         const waitMs = decoder === undefined ? undefined : waits.get(decoder);
         const isStarved = (waitMs ?? 0) - (one.waitMs ?? waitMs ?? 0) > STARVED * elapsedMs;
         one.waitMs = waitMs;
@@ -149,9 +164,11 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
   };
 }
 
+const NO_USE = { groupMs: undefined, waitMs: undefined, decoderMs: 0, isLowered: false };
+
 const meterOf = (one: Watched): Omit<LiveMeter, 'end'> => ({
   decoder: {
-    started: (groups) => Object.assign(one, { groups, groupMs: undefined, waitMs: undefined }),
+    started: (groups) => Object.assign(one, { groups, ...NO_USE }),
     sees: (video) => Object.assign(one, { video }),
   },
   frameTaken: ({ waited, atOnce }) => {
@@ -165,14 +182,27 @@ const newlyWatched = (stream: WatchedStream): Watched => ({
   stream,
   video: undefined,
   groups: [],
-  groupMs: undefined,
-  waitMs: undefined,
+  ...NO_USE,
   taken: 0,
   waited: 0,
   atOnce: 0,
   isBehind: false,
   cost: undefined,
 });
+
+/** A decoder that stays heavy is lowered at each measurement, as it may have started threads meanwhile. */
+function lowerHeavy(
+  { heavyCores, lowerDecoder }: LiveCostsOptions,
+  one: Watched,
+  { decoder, spentMs = 0, elapsedMs }: DecoderUse,
+): void {
+  const usedCores = (spentMs - one.decoderMs) / elapsedMs;
+  one.decoderMs = spentMs;
+  if (usedCores <= heavyCores) return;
+  lowerDecoder(decoder);
+  if (!one.isLowered) one.stream.onLowered(usedCores);
+  one.isLowered = true;
+}
 
 /** Frames count as skipped when they waited for our detector or for a processor, not when they arrived late. */
 function evaluateRate(one: Watched, { fps, isStarved }: { fps: number; isStarved: boolean }): void {

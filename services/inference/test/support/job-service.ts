@@ -206,7 +206,7 @@ async function spawnService(env: Record<string, string>, folder?: string) {
   const died = once(child, 'exit');
   const client = clientFor(port);
   await until(async () => (await client.get('/v1/jobs?ids=')).status === 200);
-  return { ...client, port, kill: () => child.kill('SIGKILL'), died };
+  return { ...client, port, pid: child.pid ?? 0, kill: () => child.kill('SIGKILL'), died };
 }
 
 function clientFor(port: number) {

@@ -6,8 +6,9 @@ const KIB = 1024;
 const times = (count: number, piece: (index: number) => Buffer) =>
   Buffer.concat(Array.from({ length: count }, (_, at) => piece(at)));
 const repeated = (...bytes: number[]) => Buffer.alloc(64 * KIB - ((64 * KIB) % bytes.length), Buffer.from(bytes));
-const video = (...payload: Buffer[]) =>
-  formatRtmp(6, { type: MESSAGE.video, streamId: 1, payload: Buffer.concat(payload) });
+const message = (type: number, ...payload: Buffer[]) =>
+  formatRtmp(6, { type, streamId: 1, payload: Buffer.concat(payload) });
+const video = (...payload: Buffer[]) => message(MESSAGE.video, ...payload);
 
 /** Bytes of RTP over the connection of RTSP, with numbers and times that go on. */
 function rtp(count: number, payload: Buffer): Buffer {
@@ -29,6 +30,23 @@ const configuration = (set: Buffer) => {
   return Buffer.concat([head, Buffer.of(0xff), times(31, () => unit), Buffer.of(255), times(255, () => unit)]);
 };
 
+/** One of H.265 of so many arrays of as many empty units as two bytes can announce: 131 KB each. */
+const manyUnits = (arrays: number) => {
+  const array = Buffer.concat([Buffer.from([0x21, 0xff, 0xff]), Buffer.alloc(2 * 0xffff)]);
+  return Buffer.concat([
+    Buffer.from([0x1c, 0, 0, 0, 0]),
+    Buffer.alloc(22, 1),
+    Buffer.of(arrays),
+    times(arrays, () => array),
+  ]);
+};
+/** An answer to no command, with a value for each byte. */
+const command = Buffer.concat([
+  Buffer.from('020001780000000000000000000000', 'hex').subarray(0, 13),
+  Buffer.alloc(60 * KIB, 5),
+]);
+const emptyTag = Buffer.from('090000000000000000000000000000', 'hex');
+
 export const RTSP_FLOODS: Record<string, Buffer> = {
   'RTSP packets without content': repeated(0x24, 2, 0, 0),
   'RTSP packets of one parameter set': rtp(1024, Buffer.concat([Buffer.from([0x18, 0, 4]), parameterSet])),
@@ -40,6 +58,12 @@ export const RTMP_FLOODS: Record<string, Buffer> = {
   'RTMP video of one byte': times(1024, () => video(Buffer.of(0x27))),
   'RTMP configurations of empty units': times(128, () => video(configuration(Buffer.of()))),
   'RTMP configurations of one set': times(64, () => video(configuration(parameterSet))),
+  'RTMP configuration of 3.9 million units': video(manyUnits(60)),
+  'RTMP aggregates of empty tags': message(
+    MESSAGE.aggregate,
+    times(4096, () => emptyTag),
+  ),
+  'RTMP commands of many values': message(MESSAGE.command, command),
   'RTMP frames of one-byte units': video(Buffer.from([0x27, 1, 0, 0, 0]), repeated(0, 0, 0, 1, 0x41)),
 };
 
@@ -56,6 +80,18 @@ export const HTTP_FLOODS: Record<string, { container: 'mpegts' | 'flv'; bytes: B
   },
 };
 
+const many = (count: number, lines: (index: number) => string) => Array.from({ length: count }, (_, at) => lines(at));
+/** Playlists that take the place of an honest one; 0.5 and 0.2 MB. */
+export const HLS_FLOODS: Record<string, (number: number) => string[]> = {
+  'HLS playlists of 9,990 variants': () =>
+    many(9_990, (at) => `#EXT-X-STREAM-INF:BANDWIDTH=${at + 1},CODECS="avc1.42e01e"\n${at}.m3u8`),
+  'HLS playlists of 9,990 pieces': (number) => [
+    '#EXT-X-TARGETDURATION:1',
+    `#EXT-X-MEDIA-SEQUENCE:${number}`,
+    ...many(9_990, (at) => `#EXTINF:0.01,\n${number + at}.ts`),
+  ],
+};
+/** Large pieces that hold nothing. */
 const PIECES = 'HLS pieces that last no time';
 /** Everything comes, but seconds late and at once. */
 export const BURSTS = 'HTTP in bursts of 2.6 s';
@@ -65,6 +101,7 @@ export const HOSTILE_STREAMS: readonly string[] = [
   ...Object.keys(RTSP_FLOODS),
   ...Object.keys(RTMP_FLOODS),
   ...Object.keys(HTTP_FLOODS),
+  ...Object.keys(HLS_FLOODS),
   PIECES,
   BURSTS,
 ];

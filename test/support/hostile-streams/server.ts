@@ -16,7 +16,7 @@ import { MESSAGE } from '../../../services/inference/src/inputs/rtmp/rtmp-messag
 import { tcpServer } from '../../../services/inference/test/support/live-servers.ts';
 import { rtspServer } from '../../../services/inference/test/support/rtsp-server.ts';
 import { info, scriptedRtmp } from '../../../services/inference/test/support/scripted-rtmp.ts';
-import { BURSTS, HTTP_FLOODS, NULL_PACKETS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
+import { BURSTS, HLS_FLOODS, HTTP_FLOODS, NULL_PACKETS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
 
 const BURST_MS = 2_600;
 const PIECE_S = 4;
@@ -115,25 +115,29 @@ const bursts = async () => {
   return `${base}/live`;
 };
 
-/** Pieces that play, then large ones that hold nothing and last no time. */
-const pieces = async () => {
+/** Pieces that play, then others or other playlists. */
+const hlsFlood = async (playlistOf?: (number: number) => string[]) => {
   // A pipe of bytes, which its type does not say.
   const chunks = (await playing('mpegts', ['-t', String(PIECE_S)]).toArray()) as Buffer[];
   const piece = Buffer.concat(chunks);
   const from = performance.now();
   let number = 0;
+  const counted = <T extends string | Buffer>(bytes: T): T => {
+    if (state.isHostile) state.floodBytes += bytes.length;
+    return bytes;
+  };
   const base = await http((path, res) => {
     if (path.endsWith('.ts')) {
-      const bytes = state.isHostile ? Buffer.alloc(8 << 20, NULL_PACKETS) : piece;
-      if (state.isHostile) state.floodBytes += bytes.length;
-      res.writeHead(200).end(bytes);
+      res.writeHead(200).end(counted(state.isHostile && !playlistOf ? Buffer.alloc(8 << 20, NULL_PACKETS) : piece));
       return;
     }
     const seconds = state.isHostile ? 0 : PIECE_S;
     number = state.isHostile ? number + 6 : Math.floor((performance.now() - from) / (PIECE_S * 1000));
     const names = Array.from({ length: 6 }, (_, at) => `#EXT-X-DISCONTINUITY\n#EXTINF:${seconds},\n${number + at}.ts`);
-    const head = ['#EXTM3U', `#EXT-X-TARGETDURATION:${PIECE_S}`, `#EXT-X-MEDIA-SEQUENCE:${number}`];
-    res.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end([...head, ...names, ''].join('\n'));
+    const honest = [`#EXT-X-TARGETDURATION:${PIECE_S}`, `#EXT-X-MEDIA-SEQUENCE:${number}`, ...names];
+    const lines = state.isHostile && playlistOf ? playlistOf(number) : honest;
+    res.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' });
+    res.end(counted(['#EXTM3U', ...lines, ''].join('\n')));
   });
   return `${base}/live.m3u8`;
 };
@@ -179,7 +183,7 @@ const serve = (name: string): Promise<string> => {
   if (rtsp) return rtspFlood(rtsp);
   if (rtmp) return rtmpFlood(rtmp);
   if (web) return httpFlood(web);
-  return name === BURSTS ? bursts() : pieces();
+  return name === BURSTS ? bursts() : hlsFlood(HLS_FLOODS[name]);
 };
 
 process.on('message', (asked: { serve?: string; turn?: boolean }) => {

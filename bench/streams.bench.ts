@@ -19,6 +19,7 @@ import { createSandbox } from '../services/inference/src/sandbox/sandbox.ts';
 import { startDetectors } from './embedded-detector.ts';
 import { median } from './figures.ts';
 import type { Figure } from './figures.ts';
+import { readerFigures } from './reader-costs.ts';
 
 export const name = 'streams';
 
@@ -47,7 +48,9 @@ export async function run(): Promise<{ figures: Figure[] }> {
       for (const [codec, encoder] of Object.entries(CODECS)) {
         const path = join(folder, 'moving.mkv');
         await encode(['-stream_loop', '9', '-i', example('street.mp4')], { path, side, rate, encoder });
-        figures.push(...figuresOf(`${codec} ${size}`, await measure(path, served)));
+        const cost = await measure(path, served);
+        figures.push(...figuresOf(`${codec} ${size}`, cost));
+        if (size === '1080p' && codec === 'H.264') figures.push(...(await costsOfReaders(path, folder, served, cost)));
       }
       const path = join(folder, 'still.mkv');
       const encoder = CODECS['H.264'];
@@ -105,6 +108,33 @@ async function measureOnce(path: string, { detector, scene }: ServedScene, still
   if (frames < (SECONDS - 1) * FPS) throw new Error(`${frames} frames of ${SECONDS * FPS} were read`);
   const decodeMs = ((await childrenMs()) - before.childrenMs) / SECONDS;
   return { decodeMs, detectMs: (own.user + own.system) / 1000 / SECONDS, repeated: repeated / frames };
+}
+
+/** A reader in its sandbox beside the same code without one. */
+async function costsOfReaders(
+  path: string,
+  folder: string,
+  { detector }: ServedScene,
+  { detectMs }: Cost,
+): Promise<Figure[]> {
+  const sandbox = await createSandbox('require');
+  const { url, close } = await serveEndlessly(path);
+  const addresses = createSourceAddresses(createAddressPolicy(['127.0.0.0/8']), { deadlineMs: OPEN_MS });
+  const decode = (format: Parameters<typeof liveArguments>[0]) =>
+    liveArguments(format, { fps: FPS, fit: detector.frameFit });
+  const figures = await readerFigures({
+    sandbox,
+    addresses,
+    url,
+    seconds: SECONDS,
+    decode,
+    folder,
+    detectMs,
+    childrenMs,
+  });
+  close();
+  sandbox.close();
+  return figures.map((figure) => ({ ...figure, name: `H.264 1080p, ${figure.name}` }));
 }
 
 /** The frames that a live job would see, as fast as they can be decoded. */

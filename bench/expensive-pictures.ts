@@ -82,7 +82,9 @@ async function interlacedPng(side: number, depth: 8 | 16): Promise<Uint8Array<Ar
 async function noise(side: number): Promise<Sharp> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
   const create = { width: side, height: side, channels: 3 as const, background: '#808080', noise };
-  return sharp(await sharp({ create }).png().toBuffer());
+  // Modules of inference make this process load no image files.
+  const { data, info } = await sharp({ create }).raw().toBuffer({ resolveWithObject: true });
+  return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } });
 }
 
 /** Coloured blocks: something to unpack everywhere. Their side is what fits in the bytes that a picture may have. */

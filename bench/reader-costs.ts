@@ -1,20 +1,29 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '@vision/shared/testing/ports';
+import { until } from '@vision/shared/testing/until';
 import { createBudget } from '@vision/streams/budget';
 import { startDecoder } from '../services/inference/src/decoding/decoder.ts';
 import type { LiveFormat } from '../services/inference/src/inputs/messages.ts';
 import { openInput } from '../services/inference/src/inputs/open-input.ts';
-import { openLiveInput } from '../services/inference/src/readers/open-live-input.ts';
+import type * as openLive from '../services/inference/src/readers/open-live-input.ts';
 import type { SourceAddresses } from '../services/inference/src/readers/source-addresses.ts';
 import { processorTimeByGroup, threadsOf } from '../services/inference/src/sandbox/processor-time.ts';
 import type { Sandbox } from '../services/inference/src/sandbox/sandbox.ts';
 import { atLeast, atMost, median } from './figures.ts';
 import type { Figure } from './figures.ts';
 
-const ROUNDS = 5;
+const root = join(import.meta.dirname, '..');
+const ROUNDS = 3;
+/** At once, as in a worker: readers share the pages of Node.js. */
+const STREAMS = 4;
+const SECONDS = 15;
 const OPEN_MS = 10_000;
 const KILL_GRACE_MS = 3_000;
 const MiB = 1024 ** 2;
@@ -22,9 +31,8 @@ const MiB = 1024 ** 2;
 export interface ReaderWorld {
   sandbox: Sandbox;
   addresses: SourceAddresses;
-  /** Serves a clip as fast as it is taken. */
-  url: string;
-  seconds: number;
+  /** A video that cameras send again and again. */
+  clip: string;
   /** Arguments of ffmpeg for a source of this format. */
   decode: (format: LiveFormat) => string[];
   folder: string;
@@ -33,13 +41,15 @@ export interface ReaderWorld {
   childrenMs: () => Promise<number>;
 }
 
-/** One reading of the clip. */
+/** Some seconds of several streams, for each of them. */
 interface Reading {
   /** Processor time of this process and of all that it started, milliseconds for a second of video. */
   cpuMs: number;
   /** Memory of ffmpeg and, where there is one, of the reader: shared pages by their share. */
   bytes: number;
-  reader?: { startMs: number; privateBytes: number };
+  /** Private memory of a reader before it plays, and its processor time until then. */
+  privateBytes: number;
+  startMs: number;
 }
 
 /** An open source, however it is read. */
@@ -52,79 +62,131 @@ interface Opened {
   processGroup?: number | undefined;
 }
 
+type Open = (url: string) => Promise<Opened>;
+
+type OpenLive = typeof openLive;
+
+/** From compiled files, as in an image: reading sources takes a reader twice the memory and time to start. */
+async function compiledReaders(): Promise<OpenLive> {
+  await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-b', join(root, 'services/inference')]);
+  return (await import(join(root, 'services/inference/dist/readers/open-live-input.js'))) as OpenLive;
+}
+
 /**
  * What a process for each reader costs: the same clip read by the same protocol code in the process of the worker, as
  * before there were readers, and in a reader, in turn.
  */
 export async function readerFigures(world: ReaderWorld): Promise<Figure[]> {
+  const { openLiveInput } = await compiledReaders();
   const here: Reading[] = [];
   const apart: Reading[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    here.push(await read(world, () => openHere(world, `${world.folder}/video-${round}`)));
-    apart.push(await read(world, () => openApart(world)));
+    here.push(await watch(world, (url) => openHere(world, url)));
+    apart.push(await watch(world, (url) => openApart(world, url, openLiveInput)));
   }
   const middle = (readings: Reading[], pick: (reading: Reading) => number) => median(readings.map(pick));
   const streams = (readings: Reading[]) => 1000 / (middle(readings, ({ cpuMs }) => cpuMs) + world.detectMs);
   const memory = (readings: Reading[]) => middle(readings, ({ bytes }) => bytes);
+  const privateBytes = middle(apart, (reading) => reading.privateBytes);
+  const startMs = middle(apart, (reading) => reading.startMs);
   return [
     { name: 'streams a core, without a reader', value: streams(here), unit: 'streams' },
     { name: 'streams a core over those', value: streams(apart) / streams(here), unit: 'ratio', target: atLeast(0.95) },
     { name: 'memory of a stream without a reader', value: memory(here) / MiB, unit: 'MiB' },
-    { name: 'memory of a stream over that', value: memory(apart) / memory(here), unit: 'ratio', target: atMost(1.5) },
     {
-      name: 'private memory of a reader',
-      value: middle(apart, ({ reader }) => reader?.privateBytes ?? NaN) / MiB,
-      unit: 'MiB',
-      target: atMost(40),
+      name: 'memory of a stream over that',
+      value: memory(apart) / memory(here),
+      unit: 'ratio',
+      target: atMost(1.5),
+      floor: atMost(2.1),
     },
-    {
-      name: 'processor time to start a reader',
-      value: middle(apart, ({ reader }) => reader?.startMs ?? NaN),
-      unit: 'ms',
-      target: atMost(150),
-    },
+    { name: 'private memory of a reader', value: privateBytes / MiB, unit: 'MiB', target: atMost(40) },
+    { name: 'processor time to start a reader', value: startMs, unit: 'ms', target: atMost(150) },
   ];
 }
 
-async function read(world: ReaderWorld, open: () => Promise<Opened>): Promise<Reading> {
-  const before = { own: process.cpuUsage(), childrenMs: await world.childrenMs() };
-  const input = await open();
-  const { processGroup: group } = input;
-  const reader = group && {
-    startMs: processorTimeByGroup().get(group) ?? NaN,
-    privateBytes: memoryOf([group], /^Private_(?:Clean|Dirty):\s+(\d+)/gm),
-  };
-  const { sandbox, seconds, decode } = world;
-  const decoder = startDecoder(decode(input.format), {
+async function watch(world: ReaderWorld, open: Open): Promise<Reading> {
+  const cameras = await Promise.all(Array.from({ length: STREAMS }, () => startCamera(world.clip)));
+  try {
+    const before = { own: process.cpuUsage(), childrenMs: await world.childrenMs() };
+    const inputs: Opened[] = [];
+    for (const { url } of cameras) inputs.push(await open(url));
+    const readers = inputs.flatMap(({ processGroup }) => processGroup ?? []);
+    const times = processorTimeByGroup();
+    const startMs = readers.reduce((sum, group) => sum + (times.get(group) ?? NaN), 0) / STREAMS;
+    const privateBytes = memoryOf(readers, /^Private_(?:Clean|Dirty):\s+(\d+)/gm) / STREAMS;
+    const decoders: number[] = [];
+    const bytes = await Promise.all(
+      inputs.map((input, index) =>
+        decode(world, input, (decoder) => {
+          decoders.push(decoder);
+          return index === 0 ? () => memoryOf([...readers, ...decoders], /^Pss:\s+(\d+)/gm) / STREAMS : () => 0;
+        }),
+      ),
+    );
+    const own = process.cpuUsage(before.own);
+    const spentMs = (own.user + own.system) / 1000 + (await world.childrenMs()) - before.childrenMs;
+    return { cpuMs: spentMs / STREAMS / SECONDS, bytes: Math.max(...bytes), privateBytes, startMs };
+  } finally {
+    for (const { close } of cameras) close();
+  }
+}
+
+/** Reads frames for some seconds. @returns what `meter` says of memory when most of them have passed */
+async function decode(
+  { sandbox, decode: argumentsFor }: ReaderWorld,
+  input: Opened,
+  meter: (decoder: number) => () => number,
+): Promise<number> {
+  const decoder = startDecoder(argumentsFor(input.format), {
     sandbox,
     input: input.video,
     isSizeFixed: false,
     killGraceMs: KILL_GRACE_MS,
   });
+  const measure = meter(decoder.processGroup ?? 0);
   input.video.destroy();
   input.play();
-  let bytes = 0;
+  let bytes: number | undefined;
   for await (const { ptsMs } of decoder.frames()) {
-    if (bytes > 0 || ptsMs < (seconds * 1000) / 2) continue;
-    const groups = [group, decoder.processGroup].filter((one) => one !== undefined);
-    bytes = memoryOf(groups, /^Pss:\s+(\d+)/gm);
+    if (ptsMs >= 0.8 * SECONDS * 1000) bytes ??= measure();
+    if (ptsMs >= SECONDS * 1000) break;
   }
-  const reason = await decoder.outcome;
-  if (reason !== undefined) throw new Error(`decoding failed: ${reason}`);
+  if (bytes === undefined) throw new Error(`no frames any more: ${await decoder.outcome}`);
+  await decoder.stop();
   await input.close();
-  const own = process.cpuUsage(before.own);
-  const cpuMs = ((own.user + own.system) / 1000 + (await world.childrenMs()) - before.childrenMs) / seconds;
-  return { cpuMs, bytes, ...(reader ? { reader } : {}) };
+  return bytes;
 }
 
-async function openApart({ addresses, sandbox, url }: ReaderWorld): Promise<Opened> {
+/** ffmpeg sends the clip to one client at the pace of a camera. */
+async function startCamera(clip: string): Promise<{ url: string; close: () => void }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/camera`;
+  const input = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1', '-i', clip];
+  const camera = spawn('ffmpeg', [...input, '-c', 'copy', '-f', 'mpegts', '-listen', '1', url], { stdio: 'ignore' });
+  await until(() => isListening(port));
+  return { url, close: () => camera.kill('SIGKILL') };
+}
+
+/** A camera serves its first connection only, so none is made to find out. */
+const isListening = (port: number) =>
+  new RegExp(`:${port.toString(16).toUpperCase().padStart(4, '0')} 0+:0000 0A `).test(
+    readFileSync('/proc/net/tcp', 'utf8'),
+  );
+
+async function openApart(
+  { addresses, sandbox }: ReaderWorld,
+  url: string,
+  openLiveInput: OpenLive['openLiveInput'],
+): Promise<Opened> {
   const { signal } = new AbortController();
   const deps = { addresses, sandbox, openTimeoutMs: OPEN_MS, leaveMs: OPEN_MS };
   return openLiveInput(deps, { url, usage: {} }, { isFirst: true, signal });
 }
 
 /** The reader's code in this process, which writes into a socket that ffmpeg reads. */
-async function openHere({ addresses, url }: ReaderWorld, path: string): Promise<Opened> {
+async function openHere({ addresses, folder }: ReaderWorld, url: string): Promise<Opened> {
+  const path = join(folder, `video-${randomUUID()}`);
   const leaving = new AbortController();
   const { signal } = leaving;
   const input = await openInput({

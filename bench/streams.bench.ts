@@ -118,21 +118,18 @@ async function costsOfReaders(
   { detectMs }: Cost,
 ): Promise<Figure[]> {
   const sandbox = await createSandbox('require');
-  const { url, close } = await serveEndlessly(path);
   const addresses = createSourceAddresses(createAddressPolicy(['127.0.0.0/8']), { deadlineMs: OPEN_MS });
   const decode = (format: Parameters<typeof liveArguments>[0]) =>
     liveArguments(format, { fps: FPS, fit: detector.frameFit });
   const figures = await readerFigures({
     sandbox,
     addresses,
-    url,
-    seconds: SECONDS,
+    clip: path,
     decode,
     folder,
     detectMs,
     childrenMs,
   });
-  close();
   sandbox.close();
   return figures.map((figure) => ({ ...figure, name: `H.264 1080p, ${figure.name}` }));
 }

@@ -96,6 +96,9 @@ const PIECES = 'HLS pieces that last no time';
 /** Everything comes, but seconds late and at once. */
 export const BURSTS = 'HTTP in bursts of 2.6 s';
 
+/** Honest video that takes ffmpeg most for each byte. */
+export const LARGE_VIDEO = 'HTTP video of 4K as fast as it is taken';
+
 /** What `server.ts` can play. */
 export const HOSTILE_STREAMS: readonly string[] = [
   ...Object.keys(RTSP_FLOODS),
@@ -104,4 +107,5 @@ export const HOSTILE_STREAMS: readonly string[] = [
   ...Object.keys(HLS_FLOODS),
   PIECES,
   BURSTS,
+  LARGE_VIDEO,
 ];

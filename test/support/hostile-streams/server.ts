@@ -16,7 +16,7 @@ import { MESSAGE } from '../../../services/inference/src/inputs/rtmp/rtmp-messag
 import { tcpServer } from '../../../services/inference/test/support/live-servers.ts';
 import { rtspServer } from '../../../services/inference/test/support/rtsp-server.ts';
 import { info, scriptedRtmp } from '../../../services/inference/test/support/scripted-rtmp.ts';
-import { BURSTS, HLS_FLOODS, HTTP_FLOODS, NULL_PACKETS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
+import { BURSTS, HLS_FLOODS, HTTP_FLOODS, LARGE_VIDEO, NULL_PACKETS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
 
 const BURST_MS = 2_600;
 const PIECE_S = 4;
@@ -92,6 +92,21 @@ const httpFlood = async ({ container, bytes, isRaw = false }: (typeof HTTP_FLOOD
     const write = (piece: Buffer) => void res.write(piece);
     honest(playing(container), res, container === 'flv' ? flvTags(write) : write);
     void flood(isRaw && res.socket ? res.socket : res, bytes);
+  });
+  return `${base}/live`;
+};
+
+/** Video that plays, and then again and again some seconds that have thirty times as many pixels. */
+const largeVideo = async () => {
+  const source = ['-f', 'lavfi', '-i', 'testsrc2=size=3840x2160:rate=60:duration=2'];
+  const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '60', '-pix_fmt', 'yuv420p'];
+  const args = ['-v', 'error', '-nostdin', ...source, ...encoder, '-f', 'mpegts', 'pipe:1'];
+  const chunks = (await spawn('ffmpeg', args, { stdio: ['ignore', 'pipe', 'ignore'] }).stdout.toArray()) as Buffer[];
+  const large = Buffer.concat(chunks);
+  const base = await http((_path, res) => {
+    res.writeHead(200, { 'content-type': 'video/mp2t' });
+    if (!state.isHostile) honest(playing('mpegts'), res, (piece) => void res.write(piece));
+    void flood(res, large);
   });
   return `${base}/live`;
 };
@@ -183,6 +198,7 @@ const serve = (name: string): Promise<string> => {
   if (rtsp) return rtspFlood(rtsp);
   if (rtmp) return rtmpFlood(rtmp);
   if (web) return httpFlood(web);
+  if (name === LARGE_VIDEO) return largeVideo();
   return name === BURSTS ? bursts() : hlsFlood(HLS_FLOODS[name]);
 };
 

@@ -17,6 +17,8 @@ const NEIGHBOURS = 2;
 const PLAYED_FRAMES = 3;
 const WINDOW_MS = 15_000;
 const REST_MS = 3_000;
+/** Time from the turn to the window: a decoder that takes too much has its lower priority after ten seconds. */
+const LATER_MS = 1000 * Number(process.env['FLOOD_LATER_S'] ?? 0);
 
 type Worker = Awaited<ReturnType<JobWorld['spawn']>>;
 
@@ -64,6 +66,7 @@ async function compare(
     const job = await submit(worker, stream.url);
     await plays(world, worker, job);
     const first = await stream.turn();
+    await pause(LATER_MS);
     const flooded = await shown(name, await lookAt());
     const last = await stream.cost();
     const [cpuMs, mb] = [last.cpuMs - first.cpuMs, (last.floodBytes - first.floodBytes) / 1e6];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { until } from '@vision/shared/testing/until';
 import { HOSTILE_STREAMS } from '../../support/hostile-streams/flood-bytes.ts';
 import { hostileStream } from '../../support/hostile-streams/hostile-stream.ts';
@@ -15,10 +16,15 @@ const MOST_WINDOWS = 3;
 /** What a neighbour keeps of its frames, and how much longer its images may take. */
 const FEWEST_FRAMES = 0.7;
 const MOST_DELAY = 2.5;
-/** A reader takes 8 MB a second and 32 MB at once; buffers between it and the sender hold some megabytes more. */
+/** A reader takes 8 MB a second and 32 MB at once; the kernel holds more of a connection, processes a little. */
 const BYTES_PER_MS = 8_000;
 const BYTES_AT_ONCE = 32e6;
-const BUFFERS = 24e6;
+const BUFFERS = largestOf('tcp_rmem') + largestOf('tcp_wmem') + 8e6;
+
+/** The largest buffer that the kernel gives a connection, bytes. */
+function largestOf(setting: 'tcp_rmem' | 'tcp_wmem'): number {
+  return Number(readFileSync(`/proc/sys/net/ipv4/${setting}`, 'utf8').trim().split(/\s+/)[2]);
+}
 
 /** Plays, and turns hostile beside a neighbour with a stream and images of its own. */
 const attempt = (name: string) => async (target: Target) => {

@@ -194,8 +194,9 @@ const newlyWatched = (stream: WatchedStream): Watched => ({
 function lowerHeavy(
   { heavyCores, lowerDecoder }: LiveCostsOptions,
   one: Watched,
-  { decoder, spentMs = 0, elapsedMs }: DecoderUse,
+  { decoder, spentMs, elapsedMs }: DecoderUse,
 ): void {
+  if (spentMs === undefined) return;
   const usedCores = (spentMs - one.decoderMs) / elapsedMs;
   one.decoderMs = spentMs;
   if (usedCores <= heavyCores) return;

@@ -10,6 +10,7 @@ import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 import { createBudget } from '@vision/streams/budget';
 import { startDecoder } from '../services/inference/src/decoding/decoder.ts';
+import type { Decoder } from '../services/inference/src/decoding/decoder.ts';
 import type { LiveFormat } from '../services/inference/src/inputs/messages.ts';
 import { openInput } from '../services/inference/src/inputs/open-input.ts';
 import type * as openLive from '../services/inference/src/readers/open-live-input.ts';
@@ -38,7 +39,6 @@ export interface ReaderWorld {
   folder: string;
   /** Processor time of detection, milliseconds for a second of video. */
   detectMs: number;
-  childrenMs: () => Promise<number>;
 }
 
 /** Some seconds of several streams, for each of them. */
@@ -107,55 +107,58 @@ export async function readerFigures(world: ReaderWorld): Promise<Figure[]> {
 
 async function watch(world: ReaderWorld, open: Open): Promise<Reading> {
   const cameras = await Promise.all(Array.from({ length: STREAMS }, () => startCamera(world.clip)));
+  const inputs: Opened[] = [];
+  const decoders: Decoder[] = [];
   try {
-    const before = { own: process.cpuUsage(), childrenMs: await world.childrenMs() };
-    const inputs: Opened[] = [];
+    const before = process.cpuUsage();
     for (const { url } of cameras) inputs.push(await open(url));
     const readers = inputs.flatMap(({ processGroup }) => processGroup ?? []);
-    const times = processorTimeByGroup();
-    const startMs = readers.reduce((sum, group) => sum + (times.get(group) ?? NaN), 0) / STREAMS;
+    const startMs = spentBy(readers) / STREAMS;
     const privateBytes = memoryOf(readers, /^Private_(?:Clean|Dirty):\s+(\d+)/gm) / STREAMS;
-    const decoders: number[] = [];
-    const bytes = await Promise.all(
-      inputs.map((input, index) =>
-        decode(world, input, (decoder) => {
-          decoders.push(decoder);
-          return index === 0 ? () => memoryOf([...readers, ...decoders], /^Pss:\s+(\d+)/gm) / STREAMS : () => 0;
-        }),
-      ),
-    );
-    const own = process.cpuUsage(before.own);
-    const spentMs = (own.user + own.system) / 1000 + (await world.childrenMs()) - before.childrenMs;
-    return { cpuMs: spentMs / STREAMS / SECONDS, bytes: Math.max(...bytes), privateBytes, startMs };
+    for (const input of inputs) decoders.push(startDecoding(world, input));
+    const groups = [...readers, ...decoders.flatMap(({ processGroup }) => processGroup ?? [])];
+    let bytes = 0;
+    const measure = () => (bytes = memoryOf(groups, /^Pss:\s+(\d+)/gm) / STREAMS);
+    await Promise.all(decoders.map((decoder, index) => follow(decoder, index === 0 ? measure : undefined)));
+    const { user, system } = process.cpuUsage(before);
+    // Before the processes end: what they leave behind is not told of a sandbox that is stopped.
+    const spentMs = (user + system) / 1000 + spentBy(groups);
+    return { cpuMs: spentMs / STREAMS / SECONDS, bytes, privateBytes, startMs };
   } finally {
+    await Promise.all(decoders.map(async (decoder) => decoder.stop()));
+    await Promise.all(inputs.map(async ({ close }) => close()));
     for (const { close } of cameras) close();
   }
 }
 
-/** Reads frames for some seconds. @returns what `meter` says of memory when most of them have passed */
-async function decode(
-  { sandbox, decode: argumentsFor }: ReaderWorld,
-  input: Opened,
-  meter: (decoder: number) => () => number,
-): Promise<number> {
-  const decoder = startDecoder(argumentsFor(input.format), {
+/** Processor time of all groups so far, milliseconds. */
+function spentBy(groups: readonly number[]): number {
+  const times = processorTimeByGroup();
+  return groups.reduce((sum, group) => sum + (times.get(group) ?? NaN), 0);
+}
+
+function startDecoding({ sandbox, decode }: ReaderWorld, input: Opened): Decoder {
+  const decoder = startDecoder(decode(input.format), {
     sandbox,
     input: input.video,
     isSizeFixed: false,
     killGraceMs: KILL_GRACE_MS,
   });
-  const measure = meter(decoder.processGroup ?? 0);
   input.video.destroy();
   input.play();
-  let bytes: number | undefined;
+  return decoder;
+}
+
+/** Reads frames for some seconds, and calls `measure` when most of them have passed. */
+async function follow(decoder: Decoder, measure: (() => void) | undefined): Promise<void> {
+  let isMeasured = false;
   for await (const { ptsMs } of decoder.frames()) {
-    if (ptsMs >= 0.8 * SECONDS * 1000) bytes ??= measure();
-    if (ptsMs >= SECONDS * 1000) break;
+    if (ptsMs >= SECONDS * 1000) return;
+    if (isMeasured || ptsMs < 0.8 * SECONDS * 1000) continue;
+    measure?.();
+    isMeasured = true;
   }
-  if (bytes === undefined) throw new Error(`no frames any more: ${await decoder.outcome}`);
-  await decoder.stop();
-  await input.close();
-  return bytes;
+  throw new Error(`no frames any more: ${await decoder.outcome}`);
 }
 
 /** ffmpeg sends the clip to one client at the pace of a camera. */

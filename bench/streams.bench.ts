@@ -128,7 +128,6 @@ async function costsOfReaders(
     decode,
     folder,
     detectMs,
-    childrenMs,
   });
   sandbox.close();
   return figures.map((figure) => ({ ...figure, name: `H.264 1080p, ${figure.name}` }));

@@ -76,11 +76,11 @@ async function compare(
     await worker.ended(job);
     await pause(REST_MS);
     const after = await shown('quiet streams', await lookAt());
-    figures.push(...figuresOf(name, flooded, [before, after]), {
-      name: `${name}: processor time of the sender`,
-      value: cpuMs,
-      unit: 'ms',
-    });
+    figures.push(
+      ...figuresOf(name, flooded, [before, after]),
+      { name: `${name}: processor time of the sender`, value: cpuMs, unit: 'ms' },
+      { name: `${name}: taken from the sender`, value: mb, unit: 'MB' },
+    );
     before = after;
   }
   return figures;

@@ -146,7 +146,7 @@ export const constants = {
   JOB_POLL_MS: 500,
   /**
    * Cores that the decoder of a live stream may take for five seconds; then other work has priority over it. Video of
-   * 1080p takes 0.1 to 0.2 of one (`make bench BENCH=streams`), so 4K may exceed this.
+   * 1080p at 25 frames a second takes 0.10 to 0.13 (`make bench BENCH=streams`), so 4K may exceed this.
    */
   HEAVY_DECODER_CORES: 0.4,
   /** Days that ended jobs are retained. */

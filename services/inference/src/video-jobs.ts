@@ -55,7 +55,7 @@ import { createTrackSnapshots } from './use-cases/track-snapshots.ts';
 // Detection runs in threads; a job has a frame for each thread and one in reserve.
 const FRAMES_IN_RESERVE = 1;
 const COSTS_EVERY_MS = 5_000;
-/** Of the decoder of a live stream that takes most of a core: that of the decoder of a file. */
+/** Of the decoder of a live stream that takes too much of a core: that of the decoder of a file. */
 const HEAVY_NICENESS = 10;
 const SPACE_EVERY_MS = 5_000;
 const REPORTS_EVERY_MS = 500;

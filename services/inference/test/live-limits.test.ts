@@ -20,10 +20,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Empty for a process that has ended meanwhile. */
-function commandOf(pid: number): string {
+/** Empty for a process or thread that has ended meanwhile. */
+function textOf(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    return readFileSync(path, 'utf8').trim();
   } catch {
     return '';
   }
@@ -32,9 +32,9 @@ function commandOf(pid: number): string {
 /** The threads of the decoders that this process has started. */
 function decoderThreads() {
   const children = readdirSync(`/proc/${process.pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${process.pid}/task/${thread}/children`, 'utf8').trim().split(' ').map(Number),
+    textOf(`/proc/${process.pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
   );
-  return [...threadsOf(children)].filter(({ pid }) => commandOf(pid) === 'ffmpeg');
+  return [...threadsOf(children)].filter(({ pid }) => textOf(`/proc/${pid}/comm`) === 'ffmpeg');
 }
 
 /** A job whose stream has frames. */
@@ -61,7 +61,10 @@ async function runningJob() {
 
 test('the decoder of a live stream that takes too much of a core goes on with a lower priority', async () => {
   const job = await runningJob();
-  await until(() => decoderThreads().every(({ thread }) => getPriority(thread) === 10));
+  await until(() => {
+    const threads = decoderThreads();
+    return threads.length > 0 && threads.every(({ thread }) => getPriority(thread) === 10);
+  });
   await job.hasMoreFrames();
   expect(await job.end()).toMatchObject({ status: 'stopped', attempt: 1 });
 });
@@ -69,7 +72,7 @@ test('the decoder of a live stream that takes too much of a core goes on with a 
 test('the decoder of a live stream has a limit of processor time, and another one goes on at the limit', async () => {
   const job = await runningJob();
   const [{ pid } = { pid: 0 }] = decoderThreads();
-  expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max cpu time +86400 +86401 /m);
+  expect(textOf(`/proc/${pid}/limits`)).toMatch(/^Max cpu time +86400 +86401 /m);
   process.kill(pid, 'SIGXCPU');
   await until(() => decoderThreads().some((thread) => thread.pid !== pid));
   await job.hasMoreFrames();

@@ -16,7 +16,7 @@ const MOST_WINDOWS = 3;
 /** What a neighbour keeps of its frames, and how much longer its images may take. */
 const FEWEST_FRAMES = 0.7;
 const MOST_DELAY = 2.5;
-/** A reader takes 8 MB a second and 32 MB at once; the kernel holds more of a connection, processes a little. */
+/** A reader takes 8 MB a second and 32 MB at once; the kernel and the processes hold more of a connection. */
 const BYTES_PER_MS = 8_000;
 const BYTES_AT_ONCE = 32e6;
 const BUFFERS = largestOf('tcp_rmem') + largestOf('tcp_wmem') + 8e6;

@@ -81,7 +81,7 @@ export const HTTP_FLOODS: Record<string, { container: 'mpegts' | 'flv'; bytes: B
 };
 
 const many = (count: number, lines: (index: number) => string) => Array.from({ length: count }, (_, at) => lines(at));
-/** Playlists that take the place of an honest one; 0.5 and 0.2 MB. */
+/** Playlists that take the place of an honest one; 0.6 and 0.2 MB. */
 export const HLS_FLOODS: Record<string, (number: number) => string[]> = {
   'HLS playlists of 9,990 variants': () =>
     many(9_990, (at) => `#EXT-X-STREAM-INF:BANDWIDTH=${at + 1},CODECS="avc1.42e01e"\n${at}.m3u8`),
@@ -96,7 +96,7 @@ const PIECES = 'HLS pieces that last no time';
 /** Everything comes, but seconds late and at once. */
 export const BURSTS = 'HTTP in bursts of 2.6 s';
 
-/** Honest video that takes ffmpeg most for each byte. */
+/** Honest video whose bytes take ffmpeg much time. */
 export const LARGE_VIDEO = 'HTTP video of 4K as fast as it is taken';
 
 /** What `server.ts` can play. */

@@ -101,7 +101,7 @@ const httpFlood = async ({ container, bytes, isRaw = false }: (typeof HTTP_FLOOD
   return `${base}/live`;
 };
 
-/** Video that plays, and then again and again some seconds that have thirty times as many pixels. */
+/** Video that plays, and then two seconds of 4K again and again. */
 const largeVideo = async () => {
   const source = ['-f', 'lavfi', '-i', 'testsrc2=size=3840x2160:rate=60:duration=2'];
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '60', '-pix_fmt', 'yuv420p'];

@@ -43,6 +43,7 @@ export interface DecoderOptions {
   input?: Stream | undefined;
   /** Maximum processor time in seconds. */
   cpuSeconds?: number | undefined;
+  /** Nice value from the start, 0 to 19. */
   niceness?: number | undefined;
   listener?: Pick<DecoderListener, 'sees'> | undefined;
   /** Receives the images of the second output, which the arguments must then name. */

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { threadsOf } from './processor-time.ts';
 
 /** Gives all threads of a process group this nice value, 1 to 19, unless they have a higher one. */
 export function lowerPriority(group: number, niceness: number): void {
   for (const { thread } of threadsOf([group])) {
     try {
-      setPriority(thread, niceness);
+      if (getPriority(thread) < niceness) setPriority(thread, niceness);
     } catch {
-      // The thread has ended, or has a higher value: only an administrator may reduce it.
+      // The thread has ended meanwhile.
     }
   }
   lowerSession(group, niceness);

@@ -5,7 +5,7 @@ import type { PassedOver } from './live-costs.ts';
 const SIZE = { width: 1280, height: 720 };
 
 /** Two cores, 5 frames a second, detections of 40 ms; the test sets the time of decoders. */
-function world(detectMs = 40) {
+function world(detectMs = 40, heavyCores = 0.6) {
   let nowMs = 0;
   const decoders = new Map<number, number>();
   const waits = new Map<number, number>();
@@ -16,7 +16,7 @@ function world(detectMs = 40) {
     fps: 5,
     decoderTimes: () => new Map(decoders),
     decoderWaits: () => new Map(waits),
-    heavyCores: 0.6,
+    heavyCores,
     lowerDecoder: (group) => void lowered.push(`group ${group}`),
     expectedDetectMs: () => detectMs,
     now: () => nowMs,
@@ -77,8 +77,8 @@ test('a stream without measurements is assumed to cost as much as others of its 
   passOften(0.5);
   watch(2);
   expect(costs.decoding()).toEqual([{ size: 'full_hd', codec: 'hevc', cores: 0.5 }]);
-  // 0.7 of 1.4 cores for the first, 0.26 for one of 720p; the rest is not enough for a third like the first.
-  expect(costs.places()).toBe(2);
+  // 0.7 of 1.4 cores for the first, 0.26 for one of 720p; the rest is enough for a third like the second.
+  expect(costs.places()).toBe(3);
   watch(3).decoder.sees({ codec: 'hevc', width: 1920, height: 1080 });
   expect(costs.places()).toBe(3);
 });
@@ -94,19 +94,29 @@ test('even a slow worker has a slot for one stream', () => {
   expect(world(5000).costs.places()).toBe(1);
 });
 
-test('the cost of an ended stream counts for later ones', () => {
+test('the cost of ended streams counts for later ones', () => {
   const { costs, watch, passOften } = world();
-  const meter = watch(1);
+  const meters = [1, 2].map(watch);
   passOften(0.5);
-  meter.end();
+  meters.forEach((meter) => meter.end());
   expect(costs.places()).toBe(2);
+});
+
+test('one expensive stream, running or ended, leaves the slots of others', () => {
+  const { costs, watch, pass } = world();
+  const meter = watch(1);
+  for (let round = 0; round < 20; round += 1) pass(3);
+  // Its decoder yields to others above 0.6 cores: 0.8 of 1.4 are taken, and each other stream needs 0.26.
+  expect(costs.places()).toBe(3);
+  meter.end();
+  expect(costs.places()).toBe(5);
 });
 
 test('a decoder that ended and is not yet replaced changes no cost', () => {
   const { costs, watch, passOften } = world();
-  const meter = watch(1);
+  const meters = [1, 2].map(watch);
   passOften(0.1);
-  meter.decoder.started([77]);
+  meters.forEach((meter) => meter.decoder.started([77]));
   passOften(0.5);
   expect(costs.costOfOne()).toBeCloseTo(0.3, 2);
 });
@@ -173,7 +183,7 @@ test('one stream below its frame rate takes no slots from others, a majority of 
   expect(costs.places()).toBeGreaterThan(3);
 });
 
-test('a decoder that takes most of a core is lowered while it does, and its stream told once a connection', () => {
+test('a heavy decoder is lowered at each measurement, and the next one of its stream at once', () => {
   const { watch, pass, lowered } = world();
   watch(1);
   const heavy = watch(2);
@@ -182,11 +192,24 @@ test('a decoder that takes most of a core is lowered while it does, and its stre
   pass(0.9);
   expect(lowered.splice(0)).toEqual(['group 1', 'stream of 1, 0.9 cores', 'group 2', 'stream of 2, 0.9 cores']);
   pass(0.9);
-  pass(0.1);
   expect(lowered.splice(0)).toEqual(['group 1', 'group 2']);
   heavy.decoder.started([3, 77]);
+  expect(lowered.splice(0)).toEqual(['group 77']);
+  pass(0.1);
+  heavy.decoder.started([3, 78]);
+  expect(lowered).toEqual(['group 78']);
+});
+
+test('streams that wait because their decoders were lowered take no slots from others', () => {
+  const { costs, watch, pass, starve } = world(10, 0.1);
+  const meters = [1, 2, 3].map(watch);
+  [1, 2, 3].forEach((group) => starve(group, 0));
   pass(0.9);
-  expect(lowered).toEqual(['group 1']);
+  meters.forEach((meter) => deliver(meter, 5, { waited: 0, atOnce: 4 }));
+  [1, 2, 3].forEach((group) => starve(group, 2500));
+  pass(0.9);
+  expect(costs.rates()).toEqual({ full: 0, behind: 3 });
+  expect(costs.places()).toBeGreaterThan(3);
 });
 
 test('a source without frames is not below its frame rate', () => {

@@ -2,6 +2,7 @@ import type { ImageSize } from '@vision/contracts/detection';
 import type { DecoderListener } from '../decoding/decoder.ts';
 import { classOf, createDecodeCosts } from '../domain/decode-costs.ts';
 import type { DecodeCosts } from '../domain/decode-costs.ts';
+import { createTypicalCost } from '../domain/typical-cost.ts';
 
 /** Share of the cores that live streams may take; the rest is for files, images and other work of the process. */
 const SHARE = 0.7;
@@ -84,7 +85,8 @@ interface Watched {
   /** Processor time of the decoder at that measurement, and its waiting time for a processor. */
   decoderMs: number;
   waitMs: number | undefined;
-  isLowered: boolean;
+  /** Its decoder took too much of a core at that measurement. */
+  isHeavy: boolean;
   taken: number;
   waited: number;
   atOnce: number;
@@ -104,8 +106,11 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
   const watched = new Set<Watched>();
   let measuredAtMs = now();
   const decodeCosts = createDecodeCosts();
-  let typical: number | undefined;
-  const costOfOne = () => typical ?? (fps * options.expectedDetectMs()) / 1000 + FIRST_DECODE;
+  const typical = createTypicalCost();
+  const costOfOne = () => {
+    const running = [...watched].flatMap(({ cost }) => cost ?? []);
+    return typical.expected(running, (fps * options.expectedDetectMs()) / 1000 + FIRST_DECODE);
+  };
 
   /** Before its first measurement, a stream is assumed to cost as much as others of its class. */
   const costOf = ({ cost, video, stream }: Watched) => {
@@ -113,22 +118,15 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
     if (!video) return costOfOne();
     return decodeCosts.coresFor(classOf(video, video.codec)) + (fps * stream.detectMs(video)) / 1000;
   };
-  const measureOne = (one: Watched, times: Map<number, number>, elapsedMs: number) => {
-    const groupMs = timeOf(one.groups, times);
-    const { video } = one;
-    if (groupMs !== undefined && one.groupMs !== undefined && video) {
-      const decode = Math.max(0, groupMs - one.groupMs) / elapsedMs;
-      decodeCosts.add(classOf(video, video.codec), decode);
-      one.cost = smoothed(one.cost, decode + (fps * one.stream.detectMs(video)) / 1000);
-      typical = smoothed(typical, one.cost);
-    }
-    one.groupMs = groupMs;
-  };
   return {
     watch: (stream) => {
       const one = newlyWatched(stream);
       watched.add(one);
-      return { ...meterOf(one), end: () => void watched.delete(one) };
+      const end = () => {
+        watched.delete(one);
+        if (one.cost !== undefined) typical.ended(one.cost);
+      };
+      return { ...meterOf(one, options), end };
     },
     measure: () => {
       const elapsedMs = now() - measuredAtMs;
@@ -137,7 +135,7 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
       const times = options.decoderTimes();
       const waits = options.decoderWaits([...watched].flatMap(({ groups }) => groups.slice(-1)));
       for (const one of watched) {
-        measureOne(one, times, elapsedMs);
+        measureCost(options, decodeCosts, one, { times, elapsedMs });
         const decoder = one.groups.at(-1);
         if (decoder !== undefined) lowerHeavy(options, one, { decoder, spentMs: times.get(decoder), elapsedMs });
         const waitMs = decoder === undefined ? undefined : waits.get(decoder);
@@ -150,7 +148,8 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
       const used = [...watched].reduce((sum, one) => sum + costOf(one), 0);
       // When most streams are below their frame rates, other work takes the processors, or a model server is slow. A
       // minority does not close this worker to other streams: its own sources may be the cause.
-      const behind = [...watched].filter(({ isBehind }) => isBehind).length;
+      // Nor do those whose decoders have a lower priority: they wait because others come first.
+      const behind = [...watched].filter(({ isBehind, isHeavy }) => isBehind && !isHeavy).length;
       const isSlow = behind > Math.max(1, watched.size / 2);
       const more = isSlow ? 0 : Math.floor((cores * SHARE - used) / costOfOne());
       return Math.max(1, watched.size + Math.max(0, more));
@@ -164,11 +163,15 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
   };
 }
 
-const NO_USE = { groupMs: undefined, waitMs: undefined, decoderMs: 0, isLowered: false };
+const NO_USE = { groupMs: undefined, waitMs: undefined, decoderMs: 0 };
 
-const meterOf = (one: Watched): Omit<LiveMeter, 'end'> => ({
+const meterOf = (one: Watched, { lowerDecoder }: LiveCostsOptions): Omit<LiveMeter, 'end'> => ({
   decoder: {
-    started: (groups) => Object.assign(one, { groups, ...NO_USE }),
+    started: (groups) => {
+      Object.assign(one, { groups, ...NO_USE });
+      const decoder = groups.at(-1);
+      if (one.isHeavy && decoder !== undefined) lowerDecoder(decoder);
+    },
     sees: (video) => Object.assign(one, { video }),
   },
   frameTaken: ({ waited, atOnce }) => {
@@ -183,6 +186,7 @@ const newlyWatched = (stream: WatchedStream): Watched => ({
   video: undefined,
   groups: [],
   ...NO_USE,
+  isHeavy: false,
   taken: 0,
   waited: 0,
   atOnce: 0,
@@ -190,7 +194,33 @@ const newlyWatched = (stream: WatchedStream): Watched => ({
   cost: undefined,
 });
 
-/** A decoder that stays heavy is lowered at each measurement, as it may have started threads meanwhile. */
+interface Measured {
+  times: Map<number, number>;
+  elapsedMs: number;
+}
+
+function measureCost(
+  { fps, heavyCores }: LiveCostsOptions,
+  decodeCosts: DecodeCosts,
+  one: Watched,
+  { times, elapsedMs }: Measured,
+): void {
+  const groupMs = timeOf(one.groups, times);
+  const { video } = one;
+  if (groupMs !== undefined && one.groupMs !== undefined && video) {
+    const decode = Math.max(0, groupMs - one.groupMs) / elapsedMs;
+    decodeCosts.add(classOf(video, video.codec), decode);
+    // What a decoder takes beyond that yields to other work.
+    const claimed = Math.min(decode, heavyCores);
+    one.cost = smoothed(one.cost, claimed + (fps * one.stream.detectMs(video)) / 1000);
+  }
+  one.groupMs = groupMs;
+}
+
+/**
+ * A decoder that stays heavy is lowered at each measurement, as it may have started threads meanwhile; the next one of
+ * its stream from the start.
+ */
 function lowerHeavy(
   { heavyCores, lowerDecoder }: LiveCostsOptions,
   one: Watched,
@@ -199,10 +229,10 @@ function lowerHeavy(
   if (spentMs === undefined) return;
   const usedCores = (spentMs - one.decoderMs) / elapsedMs;
   one.decoderMs = spentMs;
-  if (usedCores <= heavyCores) return;
-  lowerDecoder(decoder);
-  if (!one.isLowered) one.stream.onLowered(usedCores);
-  one.isLowered = true;
+  const isHeavy = usedCores > heavyCores;
+  if (isHeavy) lowerDecoder(decoder);
+  if (isHeavy && !one.isHeavy) one.stream.onLowered(usedCores);
+  one.isHeavy = isHeavy;
 }
 
 /** Frames count as skipped when they waited for our detector or for a processor, not when they arrived late. */

@@ -69,7 +69,11 @@ export const measurements: readonly Measurement[] = [
   { command: 'why', page: 'docs/why.md', files: [...SOURCES, 'test/why/*'] },
   { command: 'faults', page: 'docs/reliability.md', files: [...SOURCES, 'test/faults/*'] },
   { command: 'rotate', page: 'docs/kubernetes.md', files: [...SOURCES, 'test/rotation/*'] },
-  { command: 'attacks', page: 'docs/security.md', files: [...SOURCES, 'test/attacks/*', 'test/support/hostile-streams/*'] },
+  {
+    command: 'attacks',
+    page: 'docs/security.md',
+    files: [...SOURCES, 'test/attacks/*', 'test/support/hostile-streams/*'],
+  },
   { command: 'fuzz', page: 'docs/security.md', files: [...SOURCES, 'test/fuzz/*.ts'] },
   {
     command: 'images',

@@ -38,7 +38,7 @@ const ISOLATION = [
     [
       'ffmpeg and ffprobe',
       'a process for each input, in the sandbox',
-      'no socket, no new process, no file but the input, no environment; memory, processor time of files and descriptors are bounded; frames of another size than announced end it',
+      'no socket, no new process, no file but the input, no environment; memory, processor time and descriptors are bounded; one of a live stream that takes more than 0.4 cores gets niceness 10; frames of another size than announced end it',
       'this job',
       '`services/inference/test/sandbox.test.ts`',
     ],

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { box, changeAt, words } from '@vision/shared/testing/mp4-boxes';
 import { until } from '@vision/shared/testing/until';
@@ -14,7 +12,6 @@ import { street } from './support/live-watch.ts';
 import { sandbox } from './support/sandbox.ts';
 import { videoDirectory } from './support/videos.ts';
 
-const run = promisify(execFile);
 const clip = ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=10:d=1'];
 let videos: Awaited<ReturnType<typeof videoDirectory>>;
 
@@ -48,17 +45,23 @@ test('a file whose decoding takes more processor time than its length allows end
   await expect(frames).rejects.toMatchObject({ reason: 'decode_time_exceeded' });
 });
 
+/** Empty for a process that has ended meanwhile. */
+const commandOf = async (pid: string) => (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+
 test('files are decoded behind everything else', async () => {
   // Of its own name: other tests on this machine decode the same video, as cameras do.
   const path = await videos.make('behind.mp4', '-i', street, '-c', 'copy');
   const frames = framesOf(path);
   try {
     await frames.next();
-    const found = await until(async () => {
-      const { stdout } = await run('ps', ['-eo', 'ni,args']);
-      return stdout.split('\n').find((line) => /^\s*\d+ ffmpeg /.test(line) && line.includes(path));
+    const decoder = await until(async () => {
+      const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+      const commands = await Promise.all(
+        processes.map(async (pid) => ({ pid: Number(pid), command: await commandOf(pid) })),
+      );
+      return commands.find(({ command }) => command[0] === 'ffmpeg' && command.some((word) => word.includes(path)));
     });
-    expect(Number(found.trim().split(/\s+/)[0])).toBe(Math.min(19, getPriority() + 10));
+    expect(getPriority(decoder.pid)).toBe(Math.min(19, getPriority() + 10));
   } finally {
     await frames.return();
   }

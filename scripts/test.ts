@@ -36,8 +36,8 @@ const LIMIT_MS = (30 + 2 * Number(process.env['MINUTES'] ?? 0)) * 60_000;
  * of its own.
  */
 const SYSTEM_UNDER_TEST = {
-  JOBS_PER_WORKER: '32',
-  LIVE_JOBS_PER_WORKER: '16',
+  JOBS_PER_WORKER: '64',
+  LIVE_JOBS_PER_WORKER: '40',
   PLACE_QUEUE: '400',
   SUBMIT_TIMEOUT_MS: '15000',
 };

@@ -144,11 +144,6 @@ export const constants = {
   JOB_SEQ_WAIT_MS: 2_000,
   /** Interval between two queries for work, which also renew leases and notice stops. */
   JOB_POLL_MS: 500,
-  /**
-   * Cores that the decoder of a live stream may take for five seconds; then other work has priority over it. Video of
-   * 1080p at 25 frames a second takes 0.10 to 0.13 (`make bench BENCH=streams`), so 4K may exceed this.
-   */
-  HEAVY_DECODER_CORES: 0.4,
   /** Days that ended jobs are retained. */
   JOB_KEEP_DAYS: 100,
   /** Timeout of a connection to a live stream. */
@@ -178,13 +173,22 @@ export const constants = {
   PICTURE_WAIT_MS: 20_000,
 };
 
-export type Config = z.output<typeof configSchema> & typeof constants;
+/** Values that never were settings. */
+export const internals = {
+  /**
+   * Cores that the decoder of a live stream may take for five seconds; then other work has priority over it. Video of
+   * 1080p at 25 frames a second takes 0.10 to 0.13 (`make bench BENCH=streams`), so 4K may exceed this.
+   */
+  HEAVY_DECODER_CORES: 0.4,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants & typeof internals;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return { ...constants, ...loadConfig(configSchema, env) };
+  return { ...internals, ...constants, ...loadConfig(configSchema, env) };
 }
 
-type Configured = z.output<z.ZodObject<typeof videoConfig>> & typeof constants;
+type Configured = z.output<z.ZodObject<typeof videoConfig>> & typeof constants & typeof internals;
 
 export type VideoConfig = Configured & z.output<z.ZodObject<typeof needed>>;
 

@@ -19,7 +19,7 @@ import { inheritedEnvironment, testEntry } from '@vision/shared/testing/service-
 import { testS3 } from '@vision/objects/testing/s3';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../../examples/live-source.ts';
-import { completeVideoConfig, constants, readConfig } from '../../src/config.ts';
+import { completeVideoConfig, constants, internals, readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createDetectors } from '../../src/detectors/detectors.ts';
 import { createService } from '../../src/service.ts';
@@ -133,7 +133,11 @@ export async function jobWorld() {
 export type JobWorld = Awaited<ReturnType<typeof jobWorld>>;
 
 const parseConfig = (env: Record<string, string>) =>
-  hasten(readConfig({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env }), constants, env);
+  hasten(
+    readConfig({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env }),
+    { ...constants, ...internals },
+    env,
+  );
 const loggerTo = (log: string[]) => pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
 
 async function startJobDeps(env: Record<string, string>, log: string[]) {

@@ -33,7 +33,7 @@ export const target: FuzzTarget = {
 };
 
 interface Seen {
-  streams: { id?: string; side_data_list?: { rotation?: number }[] }[];
+  streams: { id?: string; codec_type?: string; side_data_list?: { rotation?: number }[] }[];
   edits: number;
 }
 
@@ -49,7 +49,7 @@ async function probe(input: Buffer): Promise<Seen | undefined> {
     '-threads',
     '1',
   ];
-  const entries = ['-show_entries', 'stream=id:stream_side_data=rotation', '-of', 'json'];
+  const entries = ['-show_entries', 'stream=id,codec_type:stream_side_data=rotation', '-of', 'json'];
   try {
     const args = ['-v', 'debug', ...limits, ...entries, '-i', `file:${file}`];
     const { stdout, stderr } = await promisify(execFile)('ffprobe', args, { timeout: 8000, maxBuffer: 1 << 24 });
@@ -62,12 +62,12 @@ async function probe(input: Buffer): Promise<Seen | undefined> {
 }
 
 function checkSeen({ streams, edits }: Seen, tracks: readonly Mp4Track[]): void {
-  for (const { id, side_data_list: sides = [] } of streams) {
+  for (const { id, codec_type: type, side_data_list: sides = [] } of streams) {
     if (id === undefined) continue;
     const track = tracks.find((one) => one.id === Number(id));
     assert.ok(track, `a stream ${id} of ${tracks.length} tracks`);
-    // A matrix of zeros has no angle.
-    if (isZero(track.turn)) continue;
+    // Nothing else is turned, and a matrix of zeros has no angle.
+    if (type !== 'video' || isZero(track.turn)) continue;
     const rotation = sides.find((side) => side.rotation !== undefined)?.rotation ?? 0;
     assert.equal(Math.abs(rotation) % 180, isSideways(track.turn) ? 90 : 0, `a turn by ${rotation}`);
   }

@@ -87,8 +87,10 @@ const isClock = (rate: number) => rate >= 1000 && rate < 10_000_000;
 
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
+/** A name without a value is none. */
 function parametersOf(config: string): Map<string, string> {
-  return new Map(config.split(';').map((pair) => [nameOf(pair), pair.split('=').slice(1).join('=').trim()]));
+  const pairs = config.split(';').filter((pair) => pair.includes('='));
+  return new Map(pairs.map((pair) => [nameOf(pair), pair.split('=').slice(1).join('=').trim()]));
 }
 
 const nameOf = (pair: string) => pair.split('=', 1)[0]?.trim().toLowerCase() ?? '';

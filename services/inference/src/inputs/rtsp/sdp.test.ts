@@ -41,6 +41,7 @@ test.each([
   ['codec_unsupported', ['m=video 0 RTP/AVP 96']],
   ['codec_unsupported', ['m=video 0 RTP/SAVP 96', 'a=rtpmap:96 H264/90000']],
   ['codec_unsupported', ['m=video 0 udp 96', 'a=rtpmap:96 H264/90000']],
+  ['codec_unsupported', ['m=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/0444']],
   ['codec_unsupported', ['m=video 0 RTP/AVP 192', 'a=rtpmap:192 H264/90000']],
   ['codec_unsupported', ['m=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/90000', 'a=fmtp:96 packetization-mode=2']],
   ['codec_unsupported', ['m=video 0 RTP/AVP 96', 'a=rtpmap:96 H265/90000', 'a=fmtp:96 sprop-max-don-diff=1']],

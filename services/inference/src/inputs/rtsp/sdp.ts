@@ -66,9 +66,9 @@ function describe({ line, attributes }: Media): Omit<VideoDescription, 'streamCo
   const [, formats = ''] = /^m=video \d{1,5}(?:\/\d{1,5})? RTP\/AVPF?((?: \d{1,3}){1,128}) *$/.exec(line) ?? [];
   for (const format of formats.trim().split(' ')) {
     const mapping = valueOf(attributes, `rtpmap:${format}`, ' ') ?? (format === STATIC_JPEG ? 'JPEG/90000' : '');
-    const [, name = '', rate = ''] = /^([\w.-]{1,32})\/(\d{4,7})(?:\/\d+)? *$/.exec(mapping) ?? [];
+    const [, name = '', rate = ''] = /^([\w.-]{1,32})\/([1-9]\d{3,6})(?:\/\d+)? *$/.exec(mapping) ?? [];
     const codec = CODECS[name.toUpperCase()];
-    if (codec === undefined || Number(rate) === 0 || Number(format) > MAX_PAYLOAD_TYPE) continue;
+    if (codec === undefined || Number(format) > MAX_PAYLOAD_TYPE) continue;
     const parameters = parametersOf(valueOf(attributes, `fmtp:${format}`, ' ') ?? '');
     if (isInterleaved(parameters)) continue;
     return {

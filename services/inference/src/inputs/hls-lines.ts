@@ -22,6 +22,8 @@ const LONGER_TAG = new RegExp(`^#(${TAGS.join('|')})[^:]`, 's');
 
 /** A playlist has no control characters (RFC 8216, 4.1). Some readers end a line at the last two. */
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
+/** Some readers leave it out and join what stands around it. */
+const CR_IN_A_LINE = /\r(?![\r\n]|$)/;
 /** RFC 8216, 4.2. A blank behind the comma is common; some readers take an apostrophe for a quote. */
 const ATTRIBUTE = /([A-Z0-9-]+)=("[^"']*"|[^"',\s]+)(?:, *|$)/y;
 const SIZES = /RESOLUTION\s*=([^,]*)/g;
@@ -43,6 +45,7 @@ interface Line {
  * @throws SourceError `unreadable`
  */
 export function meantLines(text: string): string[] {
+  if (CR_IN_A_LINE.test(text)) refuse();
   const all = text.split(/\r?\n/, MAX_LINES + 1);
   if (all.length > MAX_LINES || all.some((line) => line.length > MAX_LINE)) refuse();
   const lines = all.map((line) => lineOf(line.trim())).filter((line) => line !== undefined);

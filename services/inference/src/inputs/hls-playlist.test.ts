@@ -96,6 +96,7 @@ test.each([
   ['with its first number behind a piece', `${HEAD}${PIECE}#EXT-X-MEDIA-SEQUENCE:9\n${PIECE}`],
   ['with an end whose name goes on', `${HEAD}${PIECE}#EXT-X-ENDLIST#\n`],
   ['with a number that is not decimal', `${HEAD}#EXT-X-MEDIA-SEQUENCE:1e3\n${PIECE}`],
+  ['with a carriage return inside the name of a tag', `${HEAD}#EXT-X-MED\rIA-SEQUENCE:9\n${PIECE}`],
   ['with a carriage return inside a line', `${HEAD}#EXTINF:2,\ra.ts\n${PIECE}`],
   ['with a header without an address', `${HEAD}#EXT-X-MAP:TYPE=x\n${PIECE}`],
   ['with a key without an address', key('KEYFORMAT="identity"')],

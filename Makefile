@@ -9,7 +9,7 @@ WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: fresh programs dashboards images env compose-check help packages demo test up down status logs restart clean infra camera
 .PHONY: rehearse-restore
-.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults recovery rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
+.PHONY: lint format typecheck deps docs compose unit rules integration e2e outages gates attacks fuzz faults recovery rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-proof release-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
@@ -20,11 +20,17 @@ packages:
 demo: up ## recognise what the examples show through the public API, and draw it
 	@$(WITH_SYSTEM) $(NODE) examples/demo.ts
 
-test: packages ## lint, format, types, dependencies, docs, unit, alert rules, gates, integration, end-to-end and fault tests, attacks, fuzzing; STEPS="lint unit" for some
+test: packages ## lint, format, types, dependencies, docs, unit, alert rules, integration and end-to-end tests; STEPS="lint unit" for some
 	@$(TEST) $(STEPS)
 
-lint format typecheck deps docs compose unit rules gates integration e2e: packages
+lint format typecheck deps docs compose unit rules integration e2e: packages
 	@$(TEST) $@
+
+outages: packages ## tests of services that are killed, frozen or cut off, and of stores and disks that fail
+	@$(TEST) outages
+
+gates: packages ## break what each check of the code guards: the check has to fail
+	@$(TEST) gates
 
 attacks: packages ## send the whole system what attackers send; REPORT=1 records it for docs/security.md
 	@$(TEST) attacks

@@ -12,8 +12,9 @@ const common = {
 };
 
 /**
- * By cost: pure unit tests, alerts and dashboards with promtool, one service on real infrastructure, the whole system
- * through the gateway, the console in a browser, and what an attacker sends it.
+ * By cost: pure unit tests, alerts and dashboards with promtool, one service on real infrastructure, the same while
+ * processes die and stores are away, the whole system through the gateway, the console in a browser, and what an
+ * attacker sends it.
  */
 export default {
   // Ends a test that hangs and measures nothing: no test or hook sets a shorter one, as machines differ in speed.
@@ -47,6 +48,13 @@ export default {
       displayName: 'integration',
       testEnvironment: '<rootDir>/test/support/names-open-handles.js',
       testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts', '<rootDir>/test/simulation/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.outage\\.test\\.ts$'],
+    },
+    {
+      ...common,
+      displayName: 'outages',
+      testEnvironment: '<rootDir>/test/support/names-open-handles.js',
+      testMatch: ['<rootDir>/{packages,services}/*/test/**/*.outage.test.ts'],
     },
     // Each runs the commands of a gate on a copy of the repository.
     { ...common, displayName: 'gates', testMatch: ['<rootDir>/test/gates/**/*.test.ts'] },

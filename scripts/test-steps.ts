@@ -12,11 +12,11 @@ export interface Step {
   /** Parts of it are left out, with a line that says so, where these cannot be had. */
   optionalPrograms?: HostProgram[];
   command: string[];
-  /** Only when it is named. */
+  /** Only when it is named: all others together take at most 15 minutes of two cores. */
   isOnDemand?: true;
-  /** Reads the sources and nothing else; runs together with its neighbours, as each of them uses one core. */
+  /** Reads the sources and nothing else, and counts no tests: its last lines say why it failed. */
   isStatic?: true;
-  /** It keeps one core busy, and the step behind it waits for most of its time: they run together. */
+  /** It keeps one core busy, and the steps behind it do so or wait for most of their time: they run together. */
   isBesideNext?: true;
 }
 
@@ -30,14 +30,22 @@ export function resultsOf(step: string): string {
 /** Some files begin what others build on, or look at what the others have left: their metrics and lines. */
 const ORDERED = '--testSequencer=<rootDir>/test/support/first-and-last.js';
 
+/** A command of package.json. */
+function check(name: string, script = name): Step {
+  const command = ['npm', 'run', '--silent', script];
+  return { name, needs: 'nothing', command, isStatic: true, isBesideNext: true };
+}
+
 /** All of them, in the order in which they run. */
 export const steps: Step[] = [
-  { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'], isStatic: true },
-  { name: 'format', needs: 'nothing', command: ['npm', 'run', '--silent', 'format'], isStatic: true },
-  { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'], isStatic: true },
-  { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'], isStatic: true },
-  { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'], isStatic: true },
-  { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'], isStatic: true },
+  check('lint'),
+  check('format'),
+  check('typecheck'),
+  check('deps'),
+  check('docs', 'docs:check'),
+  check('compose'),
+  // One after the other: these share one system, and some turn its switches.
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', ORDERED) },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
   {
     name: 'rules',
@@ -52,22 +60,34 @@ export const steps: Step[] = [
     // These wait more than half of their time: for leases, answers and processes.
     command: jest('integration', '--maxWorkers=6'),
   },
+  // Hundreds of processes are started and killed, which takes as long as all other integration tests.
+  {
+    name: 'outages',
+    needs: 'infrastructure',
+    programs: ['openssl', 'mosquitto'],
+    command: jest('outages', '--maxWorkers=6'),
+    isOnDemand: true,
+  },
   {
     name: 'gates',
     needs: 'nothing',
     programs: ['promtool'],
     command: jest('gates', '--runInBand'),
-    isBesideNext: true,
+    isOnDemand: true,
   },
-  // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', ORDERED) },
   // Hundreds of rows of one table: only those that fail are worth a line.
-  { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false') },
+  {
+    name: 'attacks',
+    needs: 'system',
+    command: jest('attacks', '--runInBand', '--verbose=false'),
+    isOnDemand: true,
+  },
   {
     name: 'fuzz',
     needs: 'system',
     programs: ['python'],
     command: script('fuzz', 'test/fuzz/run.ts'),
+    isOnDemand: true,
   },
   // Brings a system of its own, with a fault proxy before every part.
   {
@@ -75,6 +95,7 @@ export const steps: Step[] = [
     needs: 'own system',
     optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime', 'mosquitto'],
     command: script('faults', 'test/faults/run.ts'),
+    isOnDemand: true,
   },
   // Replaces every process dozens of times, which takes minutes.
   {

@@ -60,8 +60,12 @@ try {
   installNeeds(chosen);
   // From here on nothing is installed: steps run several workers at once.
   process.env['VISION_INSTALL'] = 'never';
-  await Promise.all(chosen.filter(({ isStatic }) => isStatic).map(runStep));
-  for (const together of inTurn(chosen)) if (!run.interrupted) await Promise.all(together.map(runStep));
+  const turns = inTurn(chosen);
+  for (const [at, together] of turns.entries()) {
+    if (run.interrupted) break;
+    await Promise.all(together.map(runStep));
+    await stopIdleSystem(turns.slice(at + 1));
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   outcome.failed += 1;
@@ -86,11 +90,11 @@ function chosenSteps(names: string[]): Step[] {
   });
 }
 
-/** The steps that are not static, each with those that run beside it. */
+/** The steps that run together, in the order of the list. */
 function inTurn(chosen: readonly Step[]): Step[][] {
   const turns: Step[][] = [];
   let beside: Step[] = [];
-  for (const step of chosen.filter(({ isStatic }) => !isStatic)) {
+  for (const step of chosen) {
     beside.push(step);
     if (step.isBesideNext) continue;
     turns.push(beside);
@@ -134,6 +138,13 @@ async function prepare(needs: Step['needs']): Promise<number> {
   // A system that was left from before may run older code.
   const stopped = await local('test-down', 'services');
   return stopped || execute(localCommand('test-up'), { ...process.env, ...SYSTEM_UNDER_TEST });
+}
+
+/** A system that waits for requests would still take a part of the machine. */
+async function stopIdleSystem(later: readonly Step[][]): Promise<void> {
+  if (!run.startedServices || later.length === 0 || later.flat().some(({ needs }) => needs === 'system')) return;
+  run.startedServices = false;
+  await local('test-down', 'services');
 }
 
 async function stopWhatWasStarted(): Promise<void> {

@@ -3,7 +3,7 @@
  * `TARGET=sdp` for one parser, `SEED=1` to begin as a run before did, `KEEP=1` to keep what was learnt with the
  * sources, `REPORT=1` to keep the figures for docs/security.md. An argument names a file for the counts.
  *
- * Without `MINUTES`, as in `make test`, parsers get the same inputs each time: the same code gets the same verdict.
+ * Without `MINUTES` parsers get the same inputs each time: the same code gets the same verdict.
  */
 import { join } from 'node:path';
 import { readSettings } from '../../deploy/local/settings.ts';

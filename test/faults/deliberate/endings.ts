@@ -8,7 +8,7 @@ export const endingFaults: DeliberateFault[] = [
     find: 'await whileHeld(hold, () => storeEnding(deps.db, job, { ending, progress }))',
     replace: 'await Promise.resolve(true)',
     caughtBy: {
-      file: 'services/inference/test/endings.test.ts',
+      file: 'services/inference/test/endings.outage.test.ts',
       test: 'the ending of a live job whose worker dies at',
     },
   },
@@ -21,7 +21,7 @@ export const endingFaults: DeliberateFault[] = [
     replace: `      ending: JSON.stringify(ending),
 `,
     caughtBy: {
-      file: 'services/inference/test/endings.test.ts',
+      file: 'services/inference/test/endings.outage.test.ts',
       test: 'the counts of a job are right although no progress of it could be stored',
     },
   },

@@ -8,7 +8,7 @@ export const frameFaults: DeliberateFault[] = [
     find: 'return seq < ceiling ? seq++ : undefined;',
     replace: 'return seq++;',
     caughtBy: {
-      file: 'services/inference/test/fencing.test.ts',
+      file: 'services/inference/test/fencing.outage.test.ts',
       test: 'without a confirmed number frames are dropped and counted',
     },
   },
@@ -18,7 +18,7 @@ export const frameFaults: DeliberateFault[] = [
     find: 'if (isLost || performance.now() < heldUntilMs) return;',
     replace: 'if (isLost || performance.now() < heldUntilMs + 3_600_000) return;',
     caughtBy: {
-      file: 'services/inference/test/fencing.test.ts',
+      file: 'services/inference/test/fencing.outage.test.ts',
       test: 'a worker cut off from the database alone has left its camera before another one comes',
     },
   },

@@ -25,7 +25,7 @@ export const deliberateFaults: DeliberateFault[] = [
     find: `if (reply.outcome !== 'granted') await refund(id, subject);`,
     replace: '',
     caughtBy: {
-      file: 'services/images/test/quota-replicas.test.ts',
+      file: 'services/images/test/quota-replicas.outage.test.ts',
       test: 'a reserve that a frozen quota replica grants long after the call was refused charges no unit',
     },
   },
@@ -35,7 +35,7 @@ export const deliberateFaults: DeliberateFault[] = [
     find: '.catch((error: unknown) => readBack(db, task, error));',
     replace: ';',
     caughtBy: {
-      file: 'services/tasks/test/lost-commits.test.ts',
+      file: 'services/tasks/test/lost-commits.outage.test.ts',
       test: 'a create request whose commit succeeded with a lost reply continues and runs',
     },
   },
@@ -45,7 +45,7 @@ export const deliberateFaults: DeliberateFault[] = [
     find: '(await deps.refundDeadCreates(caller.subject)) > 0',
     replace: 'refundDeadCreates.length < 0',
     caughtBy: {
-      file: 'services/tasks/test/crashes.test.ts',
+      file: 'services/tasks/test/crashes.outage.test.ts',
       test: "a repeat after a crash on the day's last unit gets that unit",
     },
   },
@@ -55,7 +55,7 @@ export const deliberateFaults: DeliberateFault[] = [
     find: 'mayBeRefunded ? UNDECIDED_RETRY_S : undefined',
     replace: 'mayBeRefunded ? undefined : undefined',
     caughtBy: {
-      file: 'services/tasks/test/crashes.test.ts',
+      file: 'services/tasks/test/crashes.outage.test.ts',
       test: "suggests a retry soon for a new key while a dead create request holds the day's last unit",
     },
   },

@@ -8,7 +8,7 @@ export const neighbourFaults: DeliberateFault[] = [
     find: 'const BATCH = 100;',
     replace: 'const BATCH = 1;',
     caughtBy: {
-      file: 'services/tasks/test/frozen-neighbours.test.ts',
+      file: 'services/tasks/test/frozen-neighbours.outage.test.ts',
       test: 'many ended tasks are queried in few calls, and end when all their frames are readable',
     },
   },
@@ -24,7 +24,7 @@ export const neighbourFaults: DeliberateFault[] = [
   }
 `,
     caughtBy: {
-      file: 'services/tasks/test/frozen-neighbours.test.ts',
+      file: 'services/tasks/test/frozen-neighbours.outage.test.ts',
       test: 'unanswered stops delay no other stop',
     },
   },

@@ -39,7 +39,7 @@ export const outageFaults: DeliberateFault[] = [
     find: `'due.status = any(?) and (select may_take_over())', [statuses])`,
     replace: `'due.status = any(?)', [statuses])`,
     caughtBy: {
-      file: 'services/tasks/test/outage-past-lease.test.ts',
+      file: 'services/tasks/test/outage-past-lease.outage.test.ts',
       test: 'an upload survives a database outage that is longer than its lease',
     },
   },
@@ -69,7 +69,7 @@ export const outageFaults: DeliberateFault[] = [
     find: `await throughOutage(() => record(deps, task, { move: 'refuse', reason: outcome.reason }));`,
     replace: `await record(deps, task, { move: 'refuse', reason: outcome.reason });`,
     caughtBy: {
-      file: 'services/tasks/test/lost-commits.test.ts',
+      file: 'services/tasks/test/lost-commits.outage.test.ts',
       test: 'a refusal of the backend is stored although its first commit is lost',
     },
   },
@@ -79,7 +79,7 @@ export const outageFaults: DeliberateFault[] = [
     find: 'await throughOutage(() => rollBackSubmission(deps, task));',
     replace: 'await rollBackSubmission(deps, task);',
     caughtBy: {
-      file: 'services/tasks/test/lost-commits.test.ts',
+      file: 'services/tasks/test/lost-commits.outage.test.ts',
       test: 'a create request without a slot at the backend is rolled back although the first commit is lost',
     },
   },
@@ -109,7 +109,7 @@ export const outageFaults: DeliberateFault[] = [
     find: 'if (first && dropped && first.seq > dropped.lastSeq) endDrops();',
     replace: '',
     caughtBy: {
-      file: 'services/inference/test/kafka-outage.test.ts',
+      file: 'services/inference/test/kafka-outage.outage.test.ts',
       test: 'frames of a live stream that memory has no room for during an outage of Kafka are counted and named',
     },
   },
@@ -119,7 +119,7 @@ export const outageFaults: DeliberateFault[] = [
     find: 'Math.max(1, freeConnections(db))',
     replace: 'Math.min(1, freeConnections(db))',
     caughtBy: {
-      file: 'packages/shared/test/vanished-database.test.ts',
+      file: 'packages/shared/test/vanished-database.outage.test.ts',
       test: 'the status of a process finds dead connections of its pool behind one that answers',
     },
   },
@@ -169,7 +169,7 @@ export const outageFaults: DeliberateFault[] = [
     find: '    trust?.noteFailure(connection, error, sentAt);\n',
     replace: '',
     caughtBy: {
-      file: 'packages/shared/test/vanished-database.test.ts',
+      file: 'packages/shared/test/vanished-database.outage.test.ts',
       test: 'no statement fails twice when the server vanished without a reset',
     },
   },
@@ -211,7 +211,7 @@ export const outageFaults: DeliberateFault[] = [
     find: 'await Promise.all(dead.map((claim) => loop.attempt(claim.taskId, () => rollBack(claim))));',
     replace: 'for (const claim of dead) await loop.attempt(claim.taskId, () => rollBack(claim));',
     caughtBy: {
-      file: 'services/images/test/crash.test.ts',
+      file: 'services/images/test/crash.outage.test.ts',
       test: 'rolls back dead calls concurrently: a slow refund delays no other call',
     },
   },
@@ -221,7 +221,7 @@ export const outageFaults: DeliberateFault[] = [
     find: 'isCovered ? UNDECIDED_RETRY_S : undefined',
     replace: 'undefined',
     caughtBy: {
-      file: 'services/images/test/degraded.test.ts',
+      file: 'services/images/test/degraded.outage.test.ts',
       test: 'suggests a retry soon while a refund of a running call could cover the refused one',
     },
   },

@@ -38,7 +38,7 @@ export const peerFaults: DeliberateFault[] = [
     find: "if (rows[0]?.['transaction_read_only'] === 'on') throw",
     replace: "if (rows[0]?.['transaction_read_only'] === 'none') throw",
     caughtBy: {
-      file: 'packages/shared/test/vanished-database.test.ts',
+      file: 'packages/shared/test/vanished-database.outage.test.ts',
       test: 'connections to a server that takes no writes any more are replaced, all at once',
     },
   },
@@ -58,7 +58,7 @@ export const peerFaults: DeliberateFault[] = [
     find: '    this.#trust.checkMayOpen();\n',
     replace: '',
     caughtBy: {
-      file: 'packages/shared/test/vanished-database.test.ts',
+      file: 'packages/shared/test/vanished-database.outage.test.ts',
       test: 'a pool that only opened connections to a server that takes no writes opens no more for a while',
     },
   },
@@ -68,7 +68,7 @@ export const peerFaults: DeliberateFault[] = [
     find: '      this.#trust.noteUseless();\n',
     replace: '',
     caughtBy: {
-      file: 'packages/shared/test/vanished-database.test.ts',
+      file: 'packages/shared/test/vanished-database.outage.test.ts',
       test: 'a pool that only opened connections to a server that takes no writes opens no more for a while',
     },
   },
@@ -78,7 +78,7 @@ export const peerFaults: DeliberateFault[] = [
     find: 'await query(VANISHED_AFTER);',
     replace: 'void VANISHED_AFTER;',
     caughtBy: {
-      file: 'packages/shared/test/vanished-database.test.ts',
+      file: 'packages/shared/test/vanished-database.outage.test.ts',
       test: 'the server frees the locks of a session within seconds when its process vanishes',
     },
   },
@@ -88,7 +88,7 @@ export const peerFaults: DeliberateFault[] = [
     find: 'if (rowEpoch === undefined || epochs === undefined) return {};',
     replace: 'if (rowEpoch === undefined || epochs === undefined || row >= 0n) return {};',
     caughtBy: {
-      file: 'packages/kafka/test/lost-log.test.ts',
+      file: 'packages/kafka/test/lost-log.outage.test.ts',
       test: 'a consumer handles what stands below its position now, with an alarm',
     },
   },

@@ -21,8 +21,8 @@ export default {
   testTimeout: 240_000,
   // A worker that has nothing open needs more than the default of 0.5 s to exit on a busy machine.
   workerGracefulExitTimeout: 60_000,
-  // Modules of earlier test files are never freed: with four gigabytes a worker does little but look through them.
-  workerIdleMemoryLimit: '1GB',
+  // A process that starts another one copies the tables of its own memory first: tests start hundreds.
+  workerIdleMemoryLimit: '500MB',
   projects: [
     {
       ...common,

@@ -28,7 +28,8 @@ export async function runTarget(run: TargetRun): Promise<FuzzReport> {
   const task: ThreadTask = { ...run, shared };
   const worker = new Worker(new URL('./fuzz-thread.ts', import.meta.url), {
     workerData: task,
-    execArgv: [...process.execArgv, '--disable-warning=ExperimentalWarning'],
+    // A thread takes options of Node.js, and none of V8.
+    execArgv: [...process.execArgv.filter(isOfNode), '--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   const started = performance.now();
@@ -73,3 +74,5 @@ function revive(report: FuzzReport): FuzzReport {
     findings: report.findings.map(({ error, input }) => ({ error, input: Buffer.from(input) })),
   };
 }
+
+const isOfNode = (option: string) => process.allowedNodeEnvironmentFlags.has(option.replace(/=.*/s, ''));

@@ -16,7 +16,7 @@ export interface Step {
   isOnDemand?: true;
   /** Reads the sources and nothing else, and counts no tests: its last lines say why it failed. */
   isStatic?: true;
-  /** It keeps one core busy, and the steps behind it do so or wait for most of their time: they run together. */
+  /** It computes, and the step behind it does so, too, or waits for most of its time: they run together. */
   isBesideNext?: true;
 }
 
@@ -44,15 +44,16 @@ export const steps: Step[] = [
   check('deps'),
   check('docs', 'docs:check'),
   check('compose'),
-  // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', ORDERED) },
-  { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
+  { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2'), isBesideNext: true },
   {
     name: 'rules',
     needs: 'nothing',
     programs: ['promtool', 'alertmanager', 'amtool'],
     command: jest('rules', '--maxWorkers=2'),
+    isBesideNext: true,
   },
+  // One after the other: these share one system, and some turn its switches.
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', ORDERED) },
   {
     name: 'integration',
     needs: 'infrastructure',

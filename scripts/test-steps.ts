@@ -12,7 +12,7 @@ export interface Step {
   /** Parts of it are left out, with a line that says so, where these cannot be had. */
   optionalPrograms?: HostProgram[];
   command: string[];
-  /** Only when it is named: all others together take at most 15 minutes of two cores. */
+  /** Only when it is named: all others together take about 15 minutes of two cores. */
   isOnDemand?: true;
   /** Reads the sources and nothing else, and counts no tests: its last lines say why it failed. */
   isStatic?: true;

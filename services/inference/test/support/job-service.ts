@@ -134,8 +134,8 @@ export async function jobWorld() {
 }
 
 /**
- * One scene with the smallest shape of its model. What is detected is another suite's; with all models and shapes a
- * frame takes twice as long, and a worker to start, which these tests do hundreds of times.
+ * One scene with the smallest shape of its model. What is detected is another suite's; with all models and shapes these
+ * tests take a fifth more processor time.
  */
 async function cheapScene(): Promise<object> {
   const registry = JSON.parse(await readFile(registryFile, 'utf8')) as { scenes: { scene_code: string }[] };

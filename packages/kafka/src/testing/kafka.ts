@@ -51,14 +51,8 @@ export async function testKafka({ topics, partitions = 2 }: TestKafkaOptions): P
   };
 }
 
-/** Resolves when the topics can be used. The library waits for leaders, but not for a broker that has not heard yet. */
+/** Resolves when every partition is served: a broker is announced as its leader before it has made the log. */
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false });
-  const names = topics.map(({ topic }) => topic);
-  await until(() => haveLeaders(admin, names));
-}
-
-async function haveLeaders(admin: Admin, names: string[]): Promise<boolean> {
-  const { topics } = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }));
-  return topics.length === names.length && topics.every(({ partitions }) => partitions.every((p) => p.leader >= 0));
+  await Promise.all(topics.map(({ topic }) => until(() => admin.fetchTopicOffsets(topic))));
 }

@@ -40,6 +40,7 @@ const SYSTEM_UNDER_TEST = {
   LIVE_JOBS_PER_WORKER: '40',
   PLACE_QUEUE: '400',
   SUBMIT_TIMEOUT_MS: '15000',
+  PROBE_TOTAL_MS: '30000',
 };
 
 const started = Date.now();

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { until } from '@vision/shared/testing/until';
 import { admin, Caller, example, form, jpeg, refusal, scene } from '../support/system.ts';
+import type { Answer } from '../support/system.ts';
 
 const manyAtOnce = { active_tasks: 500, requests_per_second: 10_000, burst: 10_000 };
 // Enough of an FLV stream for the probe; it stays open, so a job that watches it waits for its first picture.
@@ -24,9 +26,17 @@ afterAll(() => {
   stream.closeAllConnections();
 });
 
+/** A busy service asks for another try: the same request with the same key. */
+function createAsDocumented(caller: Caller, key: string = randomUUID()): Promise<Answer> {
+  return until(async () => {
+    const answer = await caller.createStream(body, key);
+    return answer.status === 503 ? undefined : answer;
+  });
+}
+
 test('200 creates at once against a limit of 5 are exactly 5 tasks, 195 refusals and a charge of 5', async () => {
   const caller = await Caller.create({ ...manyAtOnce, video_tasks_per_day: 5 });
-  const answers = await Promise.all(Array.from({ length: 200 }, () => caller.createStream(body)));
+  const answers = await Promise.all(Array.from({ length: 200 }, () => createAsDocumented(caller)));
   const made = answers.filter(({ status }) => status === 201);
   const refused = answers.filter((answer) => refusal(answer)[1] === 'OP-QUOTA-DAILY-EXHAUSTED');
   expect([made.length, refused.length]).toEqual([5, 195]);
@@ -41,7 +51,7 @@ test('200 creates at once against a limit of 5 are exactly 5 tasks, 195 refusals
 test('50 identical creates at once are one task that all answers name, and one charge', async () => {
   const caller = await Caller.create({ ...manyAtOnce, video_tasks_per_day: 5 });
   const key = randomUUID();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => caller.createStream(body, key)));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => createAsDocumented(caller, key)));
   expect(new Set(answers.map((answer) => answer.body['task_id'])).size).toBe(1);
   expect(answers.filter(({ status }) => status === 201).length).toBe(1);
   expect(answers.filter(({ status }) => status === 200).length).toBe(49);

@@ -28,6 +28,7 @@ let world: JobWorld;
 let videos: Awaited<ReturnType<typeof videoDirectory>>;
 let raw: { deps: Deps; close: () => Promise<void> };
 let calibrated: typeof raw;
+let renewed: typeof raw;
 let clip: Awaited<ReturnType<JobWorld['upload']>>;
 
 beforeAll(async () => {
@@ -36,22 +37,33 @@ beforeAll(async () => {
   calibrated = await world.jobDeps({
     SCENES_FILE: await registryWith({ version: '7', floor: 0.35, labels: { '*': { curve, measured: 'made up' } } }),
   });
+  renewed = await world.jobDeps({
+    SCENES_FILE: await registryWith(
+      { version: '1', floor: 0.35, labels: { '*': { curve, measured: 'made up' } } },
+      'next',
+    ),
+  });
   clip = await world.upload(await videos.make('clip.mp4', '-i', street, '-t', '0.5', '-c', 'copy'));
 });
 afterAll(async () => {
   await raw.close();
   await calibrated.close();
+  await renewed.close();
   await world.close();
   await videos.remove();
 });
 
-/** The registry that ships, with another calibration of the model. */
-async function registryWith(calibration: unknown): Promise<string> {
+/** The registry that ships, with another calibration of the model, which may be a newer one. */
+async function registryWith(calibration: unknown, version?: string): Promise<string> {
   const registry = JSON.parse(await readFile(shipped, 'utf8')) as {
     detectors: Record<string, object>;
     scenes: { lower_bound: number; default_min_score: number }[];
   };
-  registry.detectors['nanodet-416'] = { ...registry.detectors['nanodet-416'], calibration };
+  registry.detectors['nanodet-416'] = {
+    ...registry.detectors['nanodet-416'],
+    calibration,
+    ...(version && { version }),
+  };
   for (const scene of registry.scenes) [scene.lower_bound, scene.default_min_score] = [0.5, 0.8];
   const path = join(videos.directory, `${randomUUID()}.json`);
   await writeFile(path, JSON.stringify(registry));
@@ -94,6 +106,15 @@ test('a job that was stored before there were calibrations keeps the scores of t
   const jobId = await submit(calibrated, 0.35);
   await world.db('jobs').where({ job_id: jobId }).update({ calibration: null });
   expect(await scoresOf(calibrated, jobId)).toEqual(plain);
+});
+
+test('under another model a job gets the calibration of that model', async () => {
+  const plain = await scoresOf(raw, await submit(raw, 0.35));
+  const published = plain.map((score) => toScore(probabilityOf(curve, score)));
+  expect(await scoresOf(renewed, await submit(raw, 0.1))).toEqual(published);
+  const ofEarlierRelease = await submit(calibrated, 0.1);
+  await world.db('jobs').where({ job_id: ofEarlierRelease }).update({ model: null });
+  expect(await scoresOf(renewed, ofEarlierRelease)).toEqual(published);
 });
 
 test('the row of a job has the curves of its scene alone', async () => {

@@ -12,6 +12,7 @@ export interface JobRow {
   scene_code: string | null;
   lower_bound: number | null;
   calibration: Calibration | null;
+  model: string | null;
   source_kind: 'stream' | 'object' | null;
   object_key: string | null;
   stream_url: Buffer | null;
@@ -46,6 +47,7 @@ export type SubmittedJob = Pick<
   | 'sceneCode'
   | 'lowerBound'
   | 'calibration'
+  | 'model'
   | 'source'
   | 'hasSnapshots'
   | 'giveUpAfterS'
@@ -80,6 +82,7 @@ export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Pro
     scene_code: job.sceneCode,
     lower_bound: job.lowerBound,
     calibration: JSON.stringify(job.calibration),
+    model: job.model ?? null,
     source_kind: source.kind,
     object_key: isStream ? null : source.key,
     stream_url: isStream ? source.sealedUrl : null,
@@ -189,6 +192,7 @@ export function toRecord(row: JobRow): JobRecord {
     lowerBound: row.lower_bound ?? 0,
     // A job that was stored by a release without calibrations continues with the scores of the model.
     calibration: row.calibration ?? RAW_SCORES,
+    model: row.model ?? undefined,
     source: isStream
       ? { kind: 'stream', sealedUrl: row.stream_url ?? Buffer.of(), pinnedAddress: row.pinned_address ?? undefined }
       : { kind: 'object', key: row.object_key ?? '' },

@@ -9,6 +9,7 @@ const job: JobRecord = {
   sceneCode: 'ship',
   lowerBound: 0.3,
   calibration: RAW_SCORES,
+  model: undefined,
   source: { kind: 'object', key: 'k' },
   status: 'running',
   attempt: 2,

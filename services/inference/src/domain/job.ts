@@ -35,8 +35,10 @@ export interface JobRecord {
   fingerprint: string | undefined;
   sceneCode: string;
   lowerBound: number;
-  /** Calibration of its scores from the first frame to the last, also under a worker with another registry. */
+  /** Calibration of the scores of its model, also under a worker with another registry; see `calibrationFor`. */
   calibration: Calibration;
+  /** The model it was submitted with; undefined for jobs of earlier releases. */
+  model: string | undefined;
   source: { kind: 'stream'; sealedUrl: Buffer; pinnedAddress: string | undefined } | { kind: 'object'; key: string };
   status: JobStatus;
   /** Grows with every claim of the job. */

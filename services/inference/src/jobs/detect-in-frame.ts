@@ -1,5 +1,6 @@
 import type { DetectedObject } from '@vision/contracts/detection';
 import type { ServedScene } from '../detectors/detectors.ts';
+import { calibrationFor } from '../domain/calibration-for.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { JobFrame } from './job-frames.ts';
 
@@ -8,8 +9,9 @@ export function detectInFrame(
   { pixels }: JobFrame,
   { job, served, signal }: { job: JobRecord; served: ServedScene; signal: AbortSignal },
 ): Promise<DetectedObject[]> {
-  const { lowerBound: minScore, calibration } = job;
+  const { lowerBound: minScore } = job;
   const { detector, scene } = served;
+  const calibration = calibrationFor(job, detector);
   return detector.detect(pixels, { minScore, calibration, labels: scene.labels, owner: turnOf(job), signal });
 }
 

@@ -89,6 +89,7 @@ function sealed(
     hasSnapshots: input.snapshots === 'tracks',
     giveUpAfterS: input.give_up_after_s,
     calibration: narrowedTo(served.detector.calibration, served.scene.labels),
+    model: served.detector.model,
     source:
       source.kind === 'stream'
         ? { kind: 'stream', sealedUrl: box.seal(source.url, jobId), pinnedAddress: source.pinned_address }

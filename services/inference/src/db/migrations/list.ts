@@ -12,6 +12,7 @@ import { suspects } from './0010-suspects.ts';
 import { claims } from './0011-claims.ts';
 import { snapshots } from './0012-snapshots.ts';
 import { away } from './0013-away.ts';
+import { model } from './0014-model.ts';
 
 export const migrations: Migration[] = [
   jobs,
@@ -28,4 +29,5 @@ export const migrations: Migration[] = [
   snapshots,
   away,
   bucketOwnerMigration,
+  model,
 ];

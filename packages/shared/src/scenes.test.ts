@@ -39,7 +39,7 @@ test('the registry that ships opens the five scenes and keeps the helmet scene c
   const open = scenes.list.filter((entry) => entry.enabled).map((entry) => entry.scene_code);
   expect(open).toEqual(['person_vehicle', 'ship', 'fishing', 'fire_smoke', 'cow_sheep']);
   expect(scenes.findEnabled('helmet')).toBeUndefined();
-  expect(scenes.findEnabled('fire_smoke')?.detector).toBe('fire-416');
+  expect(scenes.findEnabled('fire_smoke')?.detector).toBe('fire-352');
 });
 
 test('a scene as callers see it does not name its detector', () => {

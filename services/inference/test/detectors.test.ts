@@ -20,7 +20,7 @@ const unlockLoaders = () => sharp.unblock({ operation: ['VipsForeignLoad'] });
 const run = promisify(execFile);
 const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
 const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
-const fireModel = new URL('../models/fire-416.onnx', import.meta.url).pathname;
+const fireModel = new URL('../models/fire-352.onnx', import.meta.url).pathname;
 const logger = createLogger('inference', 'silent');
 const black = { width: 32, height: 32, data: new Uint8Array(32 * 32 * 3) };
 async function pixelsOfFlame(): Promise<RgbImage> {
@@ -60,7 +60,7 @@ function mkdtempIn(): string {
 const directoryWith = (fill: (path: string) => void): string => {
   const directory = mkdtempIn();
   fill(join(directory, 'nanodet-416.onnx'));
-  copyFileSync(fireModel, join(directory, 'fire-416.onnx'));
+  copyFileSync(fireModel, join(directory, 'fire-352.onnx'));
   return directory;
 };
 

@@ -3,29 +3,17 @@
 import json
 import pathlib
 
-import cv2
 import numpy as np
 import onnxruntime
 
-from features import MEAN, STD
+from features import tensor
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
-FIRE, STRIDE = 0, 16
+LABELS, FIRE, SMOKE, STRIDE = ("fire", "smoke"), 0, 1, 16
 
 
 def specification():
-    return json.loads((REPOSITORY / "config/scenes.json").read_text())["detectors"]["fire-416"]
-
-
-def scaled(image, shape):
-    """Stretched to the shape; averaged when it shrinks, as the decoders of the service do."""
-    height, width = image.shape[:2]
-    shrinks = width * height > shape[0] * shape[1]
-    return cv2.resize(image, tuple(shape), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-
-
-def tensor(image, shape):
-    return ((scaled(image, shape).astype(np.float32) - MEAN) / STD).transpose(2, 0, 1)[None]
+    return json.loads((REPOSITORY / "config/scenes.json").read_text())["detectors"]["fire-352"]
 
 
 def overlap(one, other):
@@ -51,32 +39,34 @@ class Detector:
         self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self.about = specification()
         self.shapes = shapes or self.about["input"]["shapes"]
-        self.curve = np.array(self.about["calibration"]["labels"]["fire"]["curve"])
+        labels = self.about["calibration"]["labels"]
+        self.curves = [np.array(labels[name]["curve"]) for name in LABELS]
 
-    def published(self, raw):
-        return np.interp(raw, self.curve[:, 0], self.curve[:, 1])
+    def published(self, raw, label=FIRE):
+        return np.interp(raw, self.curves[label][:, 0], self.curves[label][:, 1])
 
-    def raw_score(self, image):
-        """The best raw score of fire in the image."""
-        return float(self.session.run(["scores"], {"images": tensor(image, nearest_shape(image, self.shapes))})[0][0, :, FIRE].max())
+    def scores(self, image):
+        """The probabilities that the image shows fire, and smoke: the best published scores."""
+        cells = self.session.run(["scores"], {"images": tensor(image, nearest_shape(image, self.shapes))})[0][0]
+        return [float(self.published(cells[:, label].max(), label)) for label in range(len(LABELS))]
 
     def score(self, image):
-        """The probability that the image shows fire: the best published score."""
-        return float(self.published(self.raw_score(image)))
+        """The probability that the image shows fire."""
+        return self.scores(image)[FIRE]
 
-    def boxes(self, image, least=0.0):
-        """Boxes of fire in parts of the image, best first: (published score, left, top, right, bottom)."""
+    def boxes(self, image, least=0.0, label=FIRE):
+        """Boxes in parts of the image, best first: (published score, left, top, right, bottom)."""
         shape = nearest_shape(image, self.shapes)
         scores, distances = (out[0] for out in self.session.run(["scores", "distances"], {"images": tensor(image, shape)}))
-        scores = scores[:, FIRE]
-        least_raw = max(self.about["calibration"]["floor"], np.interp(least, self.curve[:, 1], self.curve[:, 0]))
+        scores = scores[:, label]
+        least_raw = max(self.about["calibration"]["floor"], np.interp(least, self.curves[label][:, 1], self.curves[label][:, 0]))
         kept = []
         for cell in np.argsort(-scores):
             if scores[cell] < least_raw or len(kept) == self.about["max_objects"]:
                 break
             box = self.box_of(distances[cell], cell, shape)
             if all(overlap(box, other) <= self.about["nms_iou"] for _, other in kept):
-                kept.append((float(self.published(scores[cell])), box))
+                kept.append((float(self.published(scores[cell], label)), box))
         return [(score, *box) for score, box in kept]
 
     def box_of(self, logits, cell, shape):

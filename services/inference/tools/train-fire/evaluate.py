@@ -8,14 +8,11 @@ import sys
 
 import cv2
 import numpy as np
-import onnxruntime
 
-from features import MEAN, SIZE, STD, read_boxes
+from detector import LABELS, Detector
+from features import read_boxes
 
-
-def score(session, image):
-    pixels = (cv2.resize(image, (SIZE, SIZE)).astype(np.float32) - MEAN) / STD
-    return session.run(["scores"], {"images": pixels.transpose(2, 0, 1)[None]})[0][0].max(axis=0)
+SHOWN = 0.80
 
 
 def frames(path, every=1):
@@ -56,14 +53,13 @@ def groups(data, repository):
         yield name, [image]
 
 
-def main(model, data, repository, least):
-    session = onnxruntime.InferenceSession(model)
+def main(model, data, repository):
+    detector = Detector(model)
     for name, images in groups(data, repository):
-        scores = np.array([score(session, image) for image in images])
-        shown = (scores >= least).mean(axis=0) if len(scores) else [float("nan")] * 2
-        middle = np.median(scores, axis=0) if len(scores) else [float("nan")] * 2
-        print(f"{name:28} {len(images):4}  fire {shown[0]:.2f} (median {middle[0]:.3f})  smoke {shown[1]:.2f} (median {middle[1]:.3f})", flush=True)
+        scores = np.array([detector.scores(image) for image in images])
+        shown = [f"{label} {(column >= SHOWN).mean():.2f} (median {np.median(column):.3f})" for label, column in zip(LABELS, scores.T)]
+        print(f"{name:28} {len(images):4}  {'  '.join(shown)}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), float(sys.argv[4]) if len(sys.argv) > 4 else 0.5)
+    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))

@@ -1,4 +1,4 @@
-"""Runs the frozen backbone over every image and writes what the heads are trained on.
+"""Runs the backbone over every image and writes what the heads are trained on.
 
 Usage: features.py DATA_DIR OUT_DIR SHARD SHARDS. Nothing but numbers leaves this step.
 """
@@ -7,36 +7,55 @@ import hashlib
 import json
 import pathlib
 import sys
+import tempfile
 
 import cv2
 import numpy as np
-import onnx
 import onnxruntime
+import torch
+from torch.nn import functional
 
-from synthesise import add_flame, add_look_alike, add_smoke, boxes_of_mask, camera, flame_coloured
+from heads import pooled
+from lite import pretrained
+from synthesise import add_flame, add_look_alike, add_smoke, camera
 
-SIZE, GRID = 416, 26
-BACKBONE = pathlib.Path(__file__).parents[2] / "models" / "nanodet-416.onnx"
-TAPS = ["v49", "v79", "v118"]  # 128 channels of stride 8, 256 of stride 16, 512 of stride 32
-MEAN = np.array([103.53, 116.28, 123.675], np.float32)
-STD = np.array([57.375, 57.12, 58.395], np.float32)
-
-
-def open_backbone(threads=1):
-    model = onnx.load(BACKBONE)
-    del model.graph.output[:]
-    model.graph.output.extend(onnx.helper.make_tensor_value_info(name, 1, None) for name in TAPS)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    return onnxruntime.InferenceSession(model.SerializeToString(), options)
+SIZE, GRID = 352, 22
+MEAN, STD = 127, 128  # of RGB
 
 
-def run(session, image):
-    """Features of one BGR image: stride 8 is reduced to 16 by the greatest of four."""
-    pixels = (cv2.resize(image, (SIZE, SIZE)).astype(np.float32) - MEAN) / STD
-    fine, middle, coarse = session.run(None, {"images": pixels.transpose(2, 0, 1)[None]})
-    fine = fine[0].reshape(128, GRID, 2, GRID, 2).max(axis=(2, 4))
-    return np.concatenate([fine.ravel(), middle.ravel(), coarse.ravel()]).astype(np.float16)
+def scaled(image, shape):
+    """Stretched to the shape; averaged when it shrinks, as the decoders of the service do."""
+    height, width = image.shape[:2]
+    shrinks = width * height > shape[0] * shape[1]
+    return cv2.resize(image, tuple(shape), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+
+
+def tensor(image, shape):
+    """The input of the model, (1, 3, height, width), of one BGR image."""
+    return np.ascontiguousarray(((scaled(image, shape)[..., ::-1].astype(np.float32) - MEAN) / STD).transpose(2, 0, 1)[None])
+
+
+class Taps(torch.nn.Module):
+    """Maps of three strides, flattened, and what the image head sees."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = pretrained()
+
+    def forward(self, images):
+        fine, middle, coarse, wide = self.network(images)
+        maps = torch.cat([functional.max_pool2d(fine, 2).flatten(1), middle.flatten(1), coarse.flatten(1)], 1)
+        return maps, pooled(middle, wide)
+
+
+def open_backbone():
+    """Its session: ONNX Runtime takes half of the time that PyTorch does."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = f"{directory}/backbone.onnx"
+        torch.onnx.export(Taps(), (torch.zeros(1, 3, SIZE, SIZE),), path, dynamo=False, input_names=["images"])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def read_boxes(path, width, height, labels):
@@ -63,41 +82,51 @@ def files_of(data, source):
 def originals(data, sources):
     """Every photograph with its source, labels of the whole image (None: unknown) and boxes."""
     for source in sources:
-        for file in files_of(data, source)[:: source.get("every", 1)]:
+        for file in files_of(data, source)[source.get("from", 0) :: source.get("every", 1)]:
             image = cv2.imread(str(file))
             if image is None:
                 continue
-            height, width = image.shape[:2]
-            if "labels" in source:
-                labels = {int(k): v for k, v in source["labels"].items()}
-                boxes = read_boxes(pathlib.Path(str(file).replace("/images/", "/labels/")).with_suffix(".txt"), width, height, labels)
-                yield source, file, image, [int(any(box[0] == label for box in boxes)) for label in (0, 1)], boxes
-            else:
+            if "labels" not in source:
                 yield source, file, image, source["whole"], []
+                continue
+            text = pathlib.Path(str(file).replace("/images/", "/labels/")).with_suffix(".txt")
+            if not text.exists():
+                continue
+            height, width = image.shape[:2]
+            boxes = read_boxes(text, width, height, {int(k): v for k, v in source["labels"].items()})
+            unlabelled = source.get("unlabelled", [])
+            yield source, file, image, [None if label in unlabelled else shown(label, boxes) for label in (0, 1)], boxes
 
 
-def scaled(boxes, image):
+def shown(label, boxes):
+    return int(any(box[0] == label for box in boxes))
+
+
+def to_input(boxes, image):
     height, width = image.shape[:2]
     factors = np.array([SIZE / width, SIZE / height] * 2)
     return [[box[0], *(np.array(box[1:]) * factors).tolist()] for box in boxes]
 
 
-def varied(random, image, boxes):
-    """A crop, turned over, through another camera."""
+def varied(random, image, whole, boxes):
+    """A crop, turned over, through another camera. A label of which only parts remain is unknown."""
     height, width = image.shape[:2]
-    part = random.uniform(0.65, 1)
-    rows, columns = int(height * part), int(width * part)
+    rows, columns = (int(side * random.uniform(0.5 if boxes or whole == [0, 0] else 0.8, 1)) for side in (height, width))
     top, left = random.integers(0, height - rows + 1), random.integers(0, width - columns + 1)
     image = image[top : top + rows, left : left + columns]
-    kept = []
+    kept, cut = [], set()
     for label, x1, y1, x2, y2 in boxes:
         box = [np.clip(x1 - left, 0, columns), np.clip(y1 - top, 0, rows), np.clip(x2 - left, 0, columns), np.clip(y2 - top, 0, rows)]
-        if (box[2] - box[0]) * (box[3] - box[1]) > 0.3 * (x2 - x1) * (y2 - y1):
+        area = (box[2] - box[0]) * (box[3] - box[1])
+        if area > 0.3 * (x2 - x1) * (y2 - y1):
             kept.append([label, *box])
+        elif area > 0:
+            cut.add(label)
+    labels = [value if not value else 1 if shown(label, kept) or not boxes else None if label in cut else 0 for label, value in enumerate(whole)]
     if random.random() < 0.5:
         image = image[:, ::-1]
         kept = [[label, columns - x2, y1, columns - x1, y2] for label, x1, y1, x2, y2 in kept]
-    return camera(random, image.astype(np.float32) / 255), kept
+    return camera(random, image.astype(np.float32) / 255), labels, kept
 
 
 def synthetic(random, image):
@@ -115,40 +144,40 @@ def synthetic(random, image):
         for _ in range(random.integers(1, 3)):
             picture, box = add_flame(random, picture)
             boxes += [[0, *box]] if box else []
-    return camera(random, picture), [int(any(box[0] == label for box in boxes)) for label in (0, 1)], boxes
+    return camera(random, picture), [shown(label, boxes) for label in (0, 1)], boxes
 
 
 def examples(data, sources, shard, shards):
+    """(row, image): every photograph as it is, its variants, and some with rendered flames, smoke and look-alikes."""
     for number, (source, file, image, whole, boxes) in enumerate(originals(data, sources)):
         if number % shards != shard:
             continue
         random = np.random.default_rng(number)
         about = {"source": source["name"], "file": str(file.relative_to(data)), "held_out": source.get("held_out", False)}
-        weak = whole[0] == 1 and not boxes and "labels" not in source
-        if weak:
-            boxes = [[0, *box] for box in boxes_of_mask(flame_coloured(image))]
-        yield {**about, "kind": "plain", "whole": whole, "weak": weak, "boxes": scaled(boxes, image)}, image
-        if source.get("held_out"):
-            continue
-        if whole[0] == 1 and random.random() < source.get("varied", 0.5):
-            other, kept = varied(random, image, boxes)
-            yield {**about, "kind": "varied", "whole": whole, "weak": weak, "boxes": scaled(kept, other)}, other
+        row = lambda kind, labels, kept, picture: {**about, "kind": kind, "whole": labels, "boxes": to_input(kept, picture)}
+        yield row("plain", whole, boxes, image), image
+        for _ in range(source.get("variants", 0)):
+            other, labels, kept = varied(random, image, whole, boxes)
+            yield row("varied", labels, kept, other), other
         if whole == [0, 0] and random.random() < source.get("synthetic", 0):
             drawn, labels, kept = synthetic(random, image)
-            yield {**about, "kind": "synthetic", "whole": labels, "weak": False, "boxes": scaled(kept, drawn)}, drawn
+            yield row("synthetic", labels, kept, drawn), drawn
 
 
 def main(data, out, shard, shards):
+    cv2.setNumThreads(1)
     sources = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["images"]
-    session = open_backbone()
-    vectors, rows = [], []
+    session, maps, wholes, rows = open_backbone(), [], [], []
     for row, image in examples(data, sources, shard, shards):
-        vectors.append(run(session, image))
+        flat, whole = session.run(None, {"images": tensor(image, (SIZE, SIZE))})
+        maps.append(flat[0].astype(np.float16))
+        wholes.append(whole[0])
         rows.append(row)
-        if len(rows) % 50 == 0:
+        if len(rows) % 500 == 0:
             print(shard, len(rows), flush=True)
     out.mkdir(parents=True, exist_ok=True)
-    np.save(out / f"features-{shard}.npy", np.stack(vectors))
+    np.save(out / f"maps-{shard}.npy", np.stack(maps))
+    np.save(out / f"pooled-{shard}.npy", np.stack(wholes))
     (out / f"rows-{shard}.json").write_text(json.dumps(rows))
 
 

@@ -9,40 +9,43 @@ from torch import nn
 from torch.nn import functional
 
 BINS, LABELS, STRIDE = 14, 2, 16
-FEATURES = 2 * (128 + 256 + 512)
+FINE, MIDDLE, COARSE, WIDE = 40, 112, 320, 1280
+FEATURES = 2 * (MIDDLE + WIDE)
 
 
-def pooled(fine, middle, coarse):
-    """Mean and maximum of every channel of the three strides: what the image head sees."""
-    return torch.cat([pool for value in (fine, middle, coarse) for pool in (value.mean((2, 3)), value.amax((2, 3)))], 1)
+def pooled(middle, wide):
+    """Mean and maximum of every channel of stride 16 and of the last layer: what the image head sees."""
+    return torch.cat([pool for value in (middle, wide) for pool in (value.mean((2, 3)), value.amax((2, 3)))], 1)
 
 
 class Cells(nn.Module):
-    """Three strides fused at stride 16; gives LABELS cell logits and four sides of BINS logits each."""
+    """Three strides fused at stride 16, where `fine` is reduced to it by the greatest of four; gives LABELS cell logits
+    and four sides of BINS logits each."""
 
-    def __init__(self, width=48):
+    def __init__(self, width=64):
         super().__init__()
-        self.fine, self.middle, self.coarse = (nn.Conv2d(n, width, 1) for n in (128, 256, 512))
+        self.fine, self.middle, self.coarse = (nn.Conv2d(channels, width, 1) for channels in (FINE, MIDDLE, COARSE))
+        self.mixed = nn.Conv2d(width, width, 3, padding=1)
         self.out = nn.Conv2d(width, LABELS + 4 * BINS, 1)
         nn.init.constant_(self.out.bias[:LABELS], -3.0)
 
     def forward(self, fine, middle, coarse):
         up = functional.interpolate(self.coarse(coarse), scale_factor=2.0, mode="nearest")
-        mixed = functional.leaky_relu(self.fine(fine) + self.middle(middle) + up, 0.1)
-        return self.out(mixed)
+        value = functional.relu(self.fine(fine) + self.middle(middle) + up)
+        return self.out(functional.relu(self.mixed(value)))
 
 
 class Linear(nn.Module):
-    """Logistic regression on standardised pooled features."""
+    """Logistic regression on standardised pooled features; gives LABELS logits."""
 
     def __init__(self, mean, std):
         super().__init__()
         self.register_buffer("mean", mean)
         self.register_buffer("std", std)
-        self.first = nn.Linear(FEATURES, LABELS)
+        self.first, self.drop_in = nn.Linear(FEATURES, LABELS), nn.Dropout(0.3)
 
     def forward(self, features):
-        return self.first((features - self.mean) / self.std)
+        return self.first(self.drop_in((features - self.mean) / self.std))
 
 
 class Hidden(Linear):
@@ -50,16 +53,29 @@ class Hidden(Linear):
 
     def __init__(self, mean, std, width=192):
         super().__init__(mean, std)
-        self.first, self.second = nn.Linear(FEATURES, width), nn.Linear(width, LABELS)
-        self.drop_in, self.drop = nn.Dropout(0.3), nn.Dropout(0.4)
+        self.first, self.second, self.drop = nn.Linear(FEATURES, width), nn.Linear(width, LABELS), nn.Dropout(0.4)
 
     def forward(self, features):
-        hidden = functional.leaky_relu(self.first(self.drop_in((features - self.mean) / self.std)), 0.1)
-        return self.second(self.drop(hidden))
+        return self.second(self.drop(functional.leaky_relu(super().forward(features), 0.1)))
 
 
 DESIGNS = {"linear": Linear, "hidden": Hidden}
 
 
-def scores_of(cells, image):
-    return torch.sigmoid(image)[:, :, None, None] * torch.sqrt(torch.sigmoid(cells))
+def scores_of(image, cells):
+    """Raw scores of cells, (N, LABELS, height, width), from the logits of both heads."""
+    return torch.sigmoid(image)[:, :, None, None] * torch.sqrt(torch.sigmoid(cells[:, :LABELS]))
+
+
+class Detector(nn.Module):
+    """The whole model as it ships: `scores`, (N, cells, LABELS), and `distances`, (N, cells, 4 * BINS)."""
+
+    def __init__(self, network, image, cells):
+        super().__init__()
+        self.network, self.image, self.cells = network, image, cells
+
+    def forward(self, images):
+        fine, middle, coarse, wide = self.network(images)
+        cells = self.cells(functional.max_pool2d(fine, 2), middle, coarse)
+        scores = scores_of(self.image(pooled(middle, wide)), cells)
+        return scores.flatten(2).transpose(1, 2), cells[:, LABELS:].flatten(2).transpose(1, 2)

@@ -1,9 +1,10 @@
 """Writes the model that computes in int8 from the one of floats.
 
-Usage: quantize.py fire-416-float.onnx DATA_DIR fire-416.onnx
+Usage: quantize.py fire-352-float.onnx DATA_DIR fire-352.onnx
 
-The backbone computes in int8; both heads stay in floats. The ranges come from every fortieth image of the sources, as it is and dark. Weights keep to seven
-bits (`reduce_range`), because processors without VNNI add pairs of products in sixteen bits and would overflow.
+The backbone computes in int8, the heads stay in floats. The ranges come from every fortieth image of the sources, as it
+is and dark. Weights keep to seven bits (`reduce_range`), because processors without VNNI add pairs of products in
+sixteen bits and would overflow.
 """
 
 import json
@@ -14,12 +15,10 @@ import tempfile
 import cv2
 import numpy as np
 import onnx
-import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from detector import tensor
-from export import needed
-from features import SIZE, files_of
+from features import SIZE, files_of, tensor
 
 EVERY = 40
 
@@ -40,32 +39,18 @@ class Images(CalibrationDataReader):
 
     def get_next(self):
         image = next(self.images, None)
-        return None if image is None else {"images": np.ascontiguousarray(tensor(image, (SIZE, SIZE)))}
-
-
-def named(source, target):
-    """The same model with weights of 32 bits, and a name for every node."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.optimized_model_filepath = str(target)
-    onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
-    model = onnx.load(target)
-    for index, node in enumerate(model.graph.node):
-        node.name = node.name or f"{node.op_type}_{index}"
-    onnx.save(model, target)
-    return model
+        return None if image is None else {"images": tensor(image, (SIZE, SIZE))}
 
 
 def kept_in_floats(model):
     """Everything that is not of the backbone: both heads."""
-    backbone = {node.name for node in needed(model)[0]}
-    return [node.name for node in model.graph.node if node.name not in backbone]
+    return [node.name for node in model.graph.node if not node.name.startswith("/network")]
 
 
 def main(source, data, target):
     with tempfile.TemporaryDirectory() as directory:
         plain = pathlib.Path(directory) / "plain.onnx"
-        model = named(source, plain)
+        quant_pre_process(source, plain, skip_symbolic_shape=True)
         quantize_static(
             plain,
             target,
@@ -75,7 +60,7 @@ def main(source, data, target):
             reduce_range=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
-            nodes_to_exclude=kept_in_floats(model),
+            nodes_to_exclude=kept_in_floats(onnx.load(plain)),
         )
 
 

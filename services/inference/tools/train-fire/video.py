@@ -13,7 +13,7 @@ import sys
 import cv2
 import numpy as np
 
-from detector import REPOSITORY, Detector, shapes_from
+from detector import LABELS, REPOSITORY, Detector, shapes_from
 from features import files_of
 
 RATE, SECONDS, SHOWN, SEED = 1, 10, 0.80, 25
@@ -75,40 +75,49 @@ def footage(data, about):
             yield f"panned, {name}", str(file.relative_to(data)), (at_night(one, random) for one in frames) if night else frames
 
 
-def alarms_in(detector, frames):
-    """Number of frames, of frames that show fire, and the frame with which each alarm begins."""
-    count, shown, run, alarms = 0, 0, 0, []
-    for image in frames:
-        score = detector.score(image)
-        count += 1
-        if score < SHOWN:
-            run = 0
-            continue
-        shown += 1
-        run += 1
-        if run == RATE + 1:
-            alarms.append(image)
-    return count, shown, alarms
+def alarms(scores, least, samples):
+    """The samples at which an alarm begins: so many in a row that reach `least`."""
+    run, found = 0, []
+    for number, score in enumerate(scores):
+        run = run + 1 if score >= least else 0
+        if run == samples:
+            found.append(number)
+    return found
+
+
+def row_of(kind, scenes):
+    """Of all scenes of a kind, each a list of scores: hours, and alarms at the default."""
+    found = [len(alarms(scores, SHOWN, RATE + 1)) for scores in scenes]
+    hours = sum(map(len, scenes)) / RATE / 3600
+    return f"{kind:32} {len(scenes):5} scenes {hours:6.2f} h  alarms {sum(found):4} in {sum(map(bool, found)):4} scenes  {sum(found) / hours:7.1f} an hour"
+
+
+def print_table(label, kinds):
+    everything = [scores for scenes in kinds.values() for scores in scenes]
+    for kind, scenes in [*kinds.items(), ("all", everything)]:
+        print(f"{label:5} {row_of(kind, scenes)}")
+    hours = sum(map(len, everything)) / RATE / 3600
+    for least in (0.5, 0.8, 0.9, 0.95, 0.97):
+        rates = (sum(len(alarms(scores, least, samples)) for scores in everything) / hours for samples in (2, 3, 5))
+        print(f"{label:5} at {least}: alarms an hour by two, three, five samples", *(f"{rate:.1f}" for rate in rates))
 
 
 def main(model, data, out, shapes):
     detector = Detector(model, shapes)
     about = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["footage"]
     out.mkdir(parents=True, exist_ok=True)
-    rows, written = {}, []
+    kinds = {label: {} for label in LABELS}
     for kind, name, frames in footage(data, about):
-        count, shown, alarms = alarms_in(detector, frames)
-        row = rows.setdefault(kind, {"scenes": 0, "frames": 0, "shown": 0, "alarms": 0, "scenes_with_alarm": 0})
-        for key, value in (("scenes", 1), ("frames", count), ("shown", shown), ("alarms", len(alarms)), ("scenes_with_alarm", bool(alarms))):
-            row[key] += value
-        for number, image in enumerate(alarms):
-            written.append({"kind": kind, "name": name})
-            cv2.imwrite(str(out / f"alarm-{len(written):03}.jpg"), image)
-    rows["all"] = {key: sum(row[key] for row in rows.values()) for key in next(iter(rows.values()))}
-    (out / "alarms.json").write_text(json.dumps({"rows": rows, "alarms": written}, indent=2))
-    for kind, row in rows.items():
-        hours = row["frames"] / RATE / 3600
-        print(f"{kind:32} {row['scenes']:5} scenes {hours:6.2f} h  frames that show fire {row['shown']:5}  alarms {row['alarms']:4} in {row['scenes_with_alarm']:4} scenes  {row['alarms'] / hours:7.1f} an hour")
+        frames = list(frames)
+        scores = np.array([detector.scores(image) for image in frames]).reshape(-1, len(LABELS))
+        for label, column in zip(LABELS, scores.T):
+            kinds[label].setdefault(kind, []).append(column.tolist())
+            for number in alarms(column, SHOWN, RATE + 1):
+                print(f"{label}: {kind}, {name}", flush=True)
+                cv2.imwrite(str(out / f"{label}-{pathlib.Path(name).stem}.jpg"), frames[number])
+    (out / "scores.json").write_text(json.dumps(kinds))
+    for label in LABELS:
+        print_table(label, kinds[label])
 
 
 if __name__ == "__main__":

@@ -26,7 +26,11 @@ export const ANY_LABEL = '*';
  * object of its label by an IoU of 0.5 or more. Without one, scores are published as the model gives them.
  */
 export const calibration = z.strictObject({
-  version: z.string().min(1).max(64).describe('Changes with the curves; jobs keep the one that they began with'),
+  version: z
+    .string()
+    .min(1)
+    .max(64)
+    .describe('Changes with the curves; a job keeps the one that it began with, for the same model'),
   floor: share.describe('Boxes with a lower raw score never leave the detector'),
   labels: z
     .record(

@@ -60,8 +60,6 @@ test.each<[string, () => Sharp | Promise<Sharp>]>([
   ['a flame of 8,000 × 200 pixels', () => stretched(8000, 200)],
   ['a flame of 200 × 8,000 pixels', () => stretched(200, 8000)],
   ['a flame upside down', async () => (await drawnFlame()).flip()],
-  ['a flame in monochrome', async () => (await drawnFlame()).greyscale().toColourspace('srgb')],
-  ['a flame by night infrared', infrared],
   ['a flame on a poster', () => hungOn(sharp(street))],
   ['a flame on a screen in the dark', () => hungOn(plain('#101418', 640, 480))],
 ])('%s is answered with sane scores', async (_name, image) => {
@@ -76,4 +74,11 @@ test.each<[string, () => Sharp | Promise<Sharp>]>([
 ])('%s shows neither fire nor smoke at the default threshold', async (_name, image) => {
   const { fire, smoke } = await scoresIn(await image());
   expect(Math.max(fire, smoke)).toBeLessThan(fireScene?.default_min_score ?? 0);
+});
+
+test.each<[string, () => Promise<Sharp>]>([
+  ['in monochrome', async () => (await drawnFlame()).greyscale().toColourspace('srgb')],
+  ['by night infrared', infrared],
+])('a flame %s shows no fire at the default threshold, and may be taken for smoke', async (_name, image) => {
+  expect((await scoresIn(await image())).fire).toBeLessThan(fireScene?.default_min_score ?? 0);
 });

@@ -36,6 +36,6 @@ export interface Detector {
 export interface CalibratedDetector extends Detector {
   /** Meaning of its scores. */
   readonly calibration: Calibration;
-  /** @param options.calibration used instead of its own: the calibration with which a job began */
+  /** @param options.calibration used instead of its own: see `calibrationFor` */
   detect(image: RgbImage, options: DetectOptions & { calibration?: Calibration }): Promise<DetectedObject[]>;
 }

@@ -1,6 +1,6 @@
 """Average precision of boxes of fire at an overlap of 0.5, and frames of clips that show fire.
 
-Usage: boxes.py MODEL.onnx DATA_DIR CLIPS_DIR [SHAPES]. CLIPS_DIR holds house6.mp4 and house6.xml of the FURG data set.
+Usage: boxes.py MODEL.onnx DATA_DIR CLIPS_DIR. CLIPS_DIR holds house6.mp4 and house6.xml of the FURG data set.
 """
 
 import json
@@ -11,11 +11,11 @@ import sys
 import cv2
 import numpy as np
 
-from detector import FIRE, Detector, overlap, shapes_from
+from detector import FIRE, Detector, overlap
 from features import files_of, read_boxes
 
 EVERY = 6  # of the clip's 30 frames a second: five a second, as the service samples
-SAMPLE = slice(2, None, 5)  # of the images; train.py takes others of cctv-fire, of the same cameras
+SAMPLE = slice(2, None, 5)  # of the images
 
 
 def annotated_frames(clip, xml):
@@ -80,15 +80,15 @@ def measure(name, detector, images):
     print(f"{name:22} {wanted:5} boxes  AP@0.5 {average_precision(judged, wanted):.3f}  AP@0.1 {average_precision(loose, wanted):.3f}  images with fire found: {parts}", flush=True)
 
 
-def main(model, data, clips, shapes):
-    detector = Detector(model, shapes)
+def main(model, data, clips):
+    detector = Detector(model)
     sources = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["images"]
     measure("clip house6", detector, annotated_frames(clips / "house6.mp4", clips / "house6.xml"))
     for source in sources:
         if "labels" in source:
-            note = "" if source.get("held_out") or "every" in source else ", trained"
+            note = "" if source.get("held_out") else ", trained"
             measure(source["name"] + note, detector, labelled_images(data, source))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), shapes_from(sys.argv[4] if len(sys.argv) > 4 else ""))
+    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))

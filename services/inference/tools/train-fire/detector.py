@@ -9,7 +9,7 @@ import onnxruntime
 from features import tensor
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
-LABELS, FIRE, SMOKE, STRIDE = ("fire", "smoke"), 0, 1, 16
+LABELS, FIRE, STRIDE = ("fire", "smoke"), 0, 16
 
 
 def specification():
@@ -33,12 +33,12 @@ def nearest_shape(image, shapes):
 
 
 class Detector:
-    def __init__(self, model, shapes=None, threads=1):
+    def __init__(self, model, threads=1):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self.about = specification()
-        self.shapes = shapes or self.about["input"]["shapes"]
+        self.shapes = self.about["input"]["shapes"]
         labels = self.about["calibration"]["labels"]
         self.curves = [np.array(labels[name]["curve"]) for name in LABELS]
 
@@ -76,8 +76,3 @@ class Detector:
         x, y = (cell % columns + 0.5) * STRIDE, (cell // columns + 0.5) * STRIDE
         box = np.array([x - sides[0], y - sides[1], x + sides[2], y + sides[3]]) / (*shape, *shape)
         return np.clip(box, 0, 1).tolist()
-
-
-def shapes_from(text):
-    """`416x416,736x416` as shapes; an empty text means those of the service."""
-    return [tuple(int(side) for side in shape.split("x")) for shape in text.split(",")] if text else None

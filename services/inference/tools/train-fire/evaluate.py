@@ -1,6 +1,6 @@
 """Measures a finished model on images and clips that it was not trained on, and prints one row for each group.
 
-Usage: evaluate.py MODEL.onnx DATA_DIR REPOSITORY [RAW_THRESHOLD]
+Usage: evaluate.py MODEL.onnx DATA_DIR REPOSITORY
 """
 
 import pathlib
@@ -45,6 +45,7 @@ def groups(data, repository):
     found = sorted((data / "ajitesh/test/images").glob("[!n]*.jpg"))
     images = [(cv2.imread(str(file)), [b[0] for b in read_boxes(pathlib.Path(str(file).replace("/images/", "/labels/")).with_suffix(".txt"), 1, 1, {0: 0, 1: 1})]) for file in found]
     yield "small-fire-smoke, fire", [image for image, labels in images if 0 in labels]
+    yield "small-fire-smoke, smoke", [image for image, labels in images if 1 in labels]
     yield "small-fire-smoke, no fire", [image for image, labels in images if 0 not in labels]
     house = list(frames(repository / "services/inference/tools/train-fire/clip/burning-house.mp4"))
     yield "burning house, frames", house

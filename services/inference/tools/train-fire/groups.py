@@ -1,7 +1,7 @@
 """Found rates of images with fire by their brightness, by the size of the fire, and while the camera moves.
 
-Usage: groups.py MODEL.onnx DATA_DIR [SHAPES]. One image in twelve of the collections that have boxes. The model was
-trained on most of them: the rates compare groups, and do not say how much is found elsewhere.
+Usage: groups.py MODEL.onnx DATA_DIR. One image in twelve of what was trained on and has boxes: the rates
+compare groups, and do not say how much is found elsewhere.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 import cv2
 import numpy as np
 
-from detector import FIRE, Detector, shapes_from
+from detector import FIRE, Detector
 from features import originals
 
 EVERY = 12
@@ -35,10 +35,10 @@ def moving(image, random):
         yield cv2.blur(view, (1 + width // 160, 1))
 
 
-def main(model, data, shapes):
-    detector = Detector(model, shapes)
+def main(model, data):
+    detector = Detector(model)
     sources = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["images"]
-    sources = [{**source, "every": source.get("every", EVERY)} for source in sources if "labels" in source]
+    sources = [{**source, "every": source.get("every", 1) * EVERY} for source in sources if "labels" in source and not source.get("held_out")]
     groups = {}
     for number, (_, _, image, whole, boxes) in enumerate(originals(data, sources)):
         if whole[0] != 1:
@@ -56,4 +56,4 @@ def main(model, data, shapes):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]), shapes_from(sys.argv[3] if len(sys.argv) > 3 else ""))
+    main(sys.argv[1], pathlib.Path(sys.argv[2]))

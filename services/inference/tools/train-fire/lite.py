@@ -24,7 +24,9 @@ class Conv(nn.Conv2d):
         for side in (value.shape[-1], value.shape[-2]):
             pad = max((-(-int(side) // stride) - 1) * stride + kernel - int(side), 0)
             pads += [pad // 2, pad - pad // 2]
-        return functional.conv2d(functional.pad(value, pads), self.weight, None, self.stride, 0, 1, self.groups)
+        if any(pads):
+            value = functional.pad(value, pads)
+        return functional.conv2d(value, self.weight, None, self.stride, 0, 1, self.groups)
 
 
 def norm(channels):

@@ -130,17 +130,3 @@ def camera(random, image):
     image = (np.clip(image, 0, 1) * 255).astype(np.uint8)
     quality = int(random.integers(25, 96))
     return cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR)
-
-
-def flame_coloured(image):
-    """Cells of an image that shows fire but has no boxes: bright, and red before green before blue."""
-    blue, green, red = (image[..., channel].astype(int) for channel in range(3))
-    hot = (red > 170) & (red >= green) & (green > blue) & (red - blue > 70)
-    return cv2.morphologyEx(hot.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
-
-
-def boxes_of_mask(mask):
-    count, _, stats, _ = cv2.connectedComponentsWithStats(mask)
-    smallest = 0.002 * mask.size
-    parts = [stats[i] for i in range(1, count) if stats[i][4] >= smallest]
-    return [[x, y, x + width, y + height] for x, y, width, height, _ in parts]

@@ -1,8 +1,8 @@
-"""Counts false alarms in video without fire: two samples, a second apart, that both show fire at 0.80.
+"""Counts false alarms in video without fire and smoke: two samples, a second apart, that both show it at 0.80.
 
-Usage: video.py MODEL.onnx DATA_DIR OUT_DIR [SHAPES]. Writes OUT_DIR/alarms.json and one frame of each alarm.
+Usage: video.py MODEL.onnx DATA_DIR OUT_DIR. Writes OUT_DIR/scores.json and a frame of each scene with an alarm.
 
-Footage: every clip of `footage` in sources.json once, as it is, and its photographs, none of them trained on, as a
+Footage: every clip of `footage` in sources.json once, as it is, and its photographs, none of which was trained on, as a
 moving camera sees them: ten seconds each, panned, zoomed and shaken, every fourth one at night.
 """
 
@@ -13,7 +13,7 @@ import sys
 import cv2
 import numpy as np
 
-from detector import LABELS, REPOSITORY, Detector, shapes_from
+from detector import LABELS, REPOSITORY, Detector
 from features import files_of
 
 RATE, SECONDS, SHOWN, SEED = 1, 10, 0.80, 25
@@ -56,7 +56,12 @@ def at_night(image, random):
     return np.clip(dark, 0, 255).astype(np.uint8)
 
 
-def footage(data, about):
+def original_of(file):
+    """The photograph that Roboflow made this file of; it may have made several."""
+    return file.parent.parent.parent, file.name.split(".rf.")[0]
+
+
+def footage(data, about, trained):
     """(kind, name, frames) of everything; photographs in an order that mixes the collections."""
     for source in about:
         if source["kind"] != "clip":
@@ -67,7 +72,8 @@ def footage(data, about):
     for source in about:
         if source["kind"] != "photograph":
             continue
-        for number, file in enumerate(files_of(data, source)[source.get("from", 0) :: source.get("every", 1)]):
+        files = [file for file in files_of(data, source)[source.get("from", 0) :: source.get("every", 1)] if original_of(file) not in trained]
+        for number, file in enumerate(files):
             random = np.random.default_rng([SEED, number])
             frames = panned(cv2.imread(str(file)), random)
             night = number % 4 == 3
@@ -102,12 +108,13 @@ def print_table(label, kinds):
         print(f"{label:5} at {least}: alarms an hour by two, three, five samples", *(f"{rate:.1f}" for rate in rates))
 
 
-def main(model, data, out, shapes):
-    detector = Detector(model, shapes)
-    about = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["footage"]
+def main(model, data, out):
+    detector = Detector(model)
+    about = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())
+    trained = {original_of(file) for source in about["images"] for file in files_of(data, source)[source.get("from", 0) :: source.get("every", 1)]}
     out.mkdir(parents=True, exist_ok=True)
     kinds = {label: {} for label in LABELS}
-    for kind, name, frames in footage(data, about):
+    for kind, name, frames in footage(data, about["footage"], trained):
         frames = list(frames)
         scores = np.array([detector.scores(image) for image in frames]).reshape(-1, len(LABELS))
         for label, column in zip(LABELS, scores.T):
@@ -121,4 +128,4 @@ def main(model, data, out, shapes):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), shapes_from(sys.argv[4] if len(sys.argv) > 4 else ""))
+    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))

@@ -1,7 +1,6 @@
 """The heads on the frozen backbone: one for cells and their boxes, one for the whole image.
 
-The cell head says where, the image head says whether: the score of a cell is the probability that the image head gives,
-times the square root of the cell's own.
+The cell head says where, the image head says whether.
 """
 
 import torch
@@ -63,8 +62,10 @@ DESIGNS = {"linear": Linear, "hidden": Hidden}
 
 
 def scores_of(image, cells):
-    """Raw scores of cells, (N, LABELS, height, width), from the logits of both heads."""
-    return torch.sigmoid(image)[:, :, None, None] * torch.sqrt(torch.sigmoid(cells[:, :LABELS]))
+    """Raw scores of cells, (N, LABELS, height, width), from the logits of both heads: that of the best cell is what the
+    image head says times the square root of the cell's own, the others are as much lower as they are."""
+    own = torch.sigmoid(cells[:, :LABELS])
+    return torch.sigmoid(image)[:, :, None, None] * own / torch.sqrt(own.amax((2, 3), keepdim=True))
 
 
 class Detector(nn.Module):

@@ -82,3 +82,7 @@ test.each<[string, () => Promise<Sharp>]>([
 ])('a flame %s shows no fire at the default threshold, and may be taken for smoke', async (_name, image) => {
   expect((await scoresIn(await image())).fire).toBeLessThan(fireScene?.default_min_score ?? 0);
 });
+
+test('the example shows smoke beside its fire', async () => {
+  expect((await scoresIn(sharp(exampleFire))).smoke).toBeGreaterThan(fireScene?.default_min_score ?? 1);
+});

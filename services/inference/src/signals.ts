@@ -168,6 +168,7 @@ function jobSignals(logger: Logger) {
       ended.add(1, { scene, status, reason: error ?? '' });
       logger.info({ task_id: jobId, scene_code: scene, attempt, status, reason: error }, 'job ended');
     },
+    modelChanged: (facts: object) => logger.info(facts, 'job runs with another model, and with its calibration'),
     sourceRetried: ({ jobId, sceneCode: scene }: JobFacts, reason: string, pauseMs: number) => {
       retried.add(1, { scene, reason });
       const facts = { task_id: jobId, scene_code: scene, reason, pause_ms: Math.round(pauseMs) };

@@ -115,6 +115,13 @@ test('under another model a job gets the calibration of that model', async () =>
   const ofEarlierRelease = await submit(calibrated, 0.1);
   await world.db('jobs').where({ job_id: ofEarlierRelease }).update({ model: null });
   expect(await scoresOf(renewed, ofEarlierRelease)).toEqual(published);
+  expect(world.log.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+    expect.objectContaining({
+      msg: 'job runs with another model, and with its calibration',
+      task_id: ofEarlierRelease,
+      model: 'nanodet-416:next',
+    }),
+  );
 });
 
 test('the row of a job has the curves of its scene alone', async () => {

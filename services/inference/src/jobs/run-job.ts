@@ -3,6 +3,7 @@ import type { DetectedObject } from '@vision/contracts/detection';
 import type { FrameData } from '@vision/contracts/frame-events';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { SnapshotChoice } from '../domain/choose-snapshots.ts';
+import { keepsCalibration } from '../domain/calibration-for.ts';
 import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
@@ -40,6 +41,9 @@ export async function runJob(
 ): Promise<void> {
   const served = deps.detectors.find(job.sceneCode);
   if (!served) throw new SourceError('scene_unknown');
+  const { model } = served.detector;
+  if (!keepsCalibration(job, served.detector))
+    deps.signals.modelChanged({ task_id: job.jobId, submitted: job.model, model });
   let progress = startOf(job);
   const report = deps.sourceReports.open(job);
   const publisher = createFramePublisher({

@@ -7,7 +7,7 @@ import { until } from '@vision/shared/testing/until';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import { compareCounters } from '../src/db/verification.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
-import { startQuota } from './support.ts';
+import { newId, startQuota, testLedger } from './support.ts';
 import type { TestQuota } from './support.ts';
 
 const metrics = testMetrics();
@@ -88,6 +88,38 @@ test('reservations that were changed or removed by hand are reported', async () 
   await until(async () => (await of(changed.subject)).length === 1 && (await of(removed.subject)).length === 1);
   for (const { subject } of [changed, removed]) await repair(subject, await dayOf(subject));
   await until(async () => (await differences()).length === 0);
+});
+
+test('a reservation without its counter is reported', async () => {
+  const { subject, id } = await reserved();
+  await quota.database.db.raw(
+    `insert into reservations (id, subject, state, idempotency_key, kind, day, units, charged, created_at)
+     select id || '/copy', subject, state, gen_random_uuid(), kind, day, units, charged, created_at
+       from reservations where id = ?`,
+    [id],
+  );
+  await until(async () => (await of(subject)).length === 1);
+  expect((await of(subject))[0]).toMatchObject({ details: { used: 3, ledger: 6 } });
+  await repair(subject, await dayOf(subject));
+  await until(async () => (await of(subject)).length === 0);
+});
+
+test('a reserve is noted once, and a settlement only when units come back', async () => {
+  const { db, drop } = await testLedger();
+  const facts = { subject: randomUUID(), kind: 'image', units: 3, limit: 10 } as const;
+  const one = { ...facts, id: newId(), idempotencyKey: randomUUID() };
+  const other = { ...one, id: newId(), idempotencyKey: randomUUID() };
+  const noted = () => db('ledger_changes').where({ subject: one.subject }).pluck<string[]>('kind');
+  try {
+    await reserveUnits(db, one);
+    await closeReservation(db, one, { state: 'settled', units: 3 });
+    expect(await noted()).toEqual(['image']);
+    await reserveUnits(db, other);
+    await closeReservation(db, other, { state: 'settled', units: 2 });
+    expect(await noted()).toEqual(['image', 'image', 'image']);
+  } finally {
+    await drop();
+  }
 });
 
 test('a counter that was removed is made again by its repair', async () => {

@@ -8,6 +8,7 @@ import { reserveUnitsFunction } from './0003-reserve-units.ts';
 import { closeReservationFunction } from './0004-close-reservation.ts';
 import { sharedLedgerClock } from './0005-shared-clock.ts';
 import { ledgerAudit, ledgerAuditIndexes } from './0006-ledger-audit.ts';
+import { lighterLedgerAudit } from './0008-lighter-ledger-audit.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -21,4 +22,5 @@ export const migrations: Migration[] = [
   ledgerAudit,
   ledgerAuditIndexes,
   positionEpochsMigration,
+  lighterLedgerAudit,
 ];

@@ -1,17 +1,16 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { evaluateAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
 import type { EvaluatedBox } from '../packages/visionctl/src/calibration/evaluate-boxes.ts';
 import { atThreshold } from '../packages/visionctl/src/calibration/reliability.ts';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
+import type { Scenes } from '@vision/shared/scenes';
 import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
 import type { Detectors } from '../services/inference/src/detectors/detectors.ts';
 import type { RgbImage } from '../services/inference/src/domain/rgb-image.ts';
 import { labelledImages } from './accuracy/labelled-images.ts';
 import type { LabelledImage } from './accuracy/labelled-images.ts';
-import { median } from './figures.ts';
+import { atLeast, median } from './figures.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'eight-bit';
@@ -21,32 +20,27 @@ const modelsDir = join(root, 'services/inference/models');
 const WARM_UP = 5;
 
 /**
- * The model of eight bits beside the published one in floating point: the same labelled pictures by both, in turn.
- * `MOSAICS` is a folder that `bench/accuracy/make-mosaics.ts` filled.
+ * The int8 model beside the one in floating point, each by its own calibration: the same labelled pictures by both, in
+ * turn. `MOSAICS` is a folder that `bench/accuracy/make-mosaics.ts` filled, `PHOTOGRAPHS` one with what it was made of.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const scenes = loadScenes(join(root, 'config/scenes.json'));
-  const shipped = scenes.detectors['nanodet-416'];
-  if (shipped?.kind !== 'onnx') throw new Error('the embedded model is missing');
-  const folder = await mkdtemp(join(tmpdir(), 'vision-models-'));
-  const start = async (from: string) => {
-    const logger = createLogger('bench', 'silent');
-    const detectors = createDetectors({ scenes, modelsDir: from, threads: 1, logger });
-    await detectors.start();
-    return detectors;
-  };
-  try {
-    // The registry names one file: the other model lies under its name in another folder.
-    await copyFile(join(modelsDir, 'nanodet-416-int8.onnx'), join(folder, shipped.file));
-    const models = { eight: await start(folder), float: await start(modelsDir) };
-    const figures: Figure[] = [];
-    for (const { title, images } of await labelledImages(process.env['MOSAICS']))
-      figures.push(...(await compare(title, images, models)));
-    await Promise.all([models.eight.stop(), models.float.stop()]);
-    return { figures };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const entries = scenes.entries.map((scene) =>
+    scene.detector === 'nanodet-416' ? { ...scene, detector: 'nanodet-416-int8' } : scene,
+  );
+  const models = { eight: await start({ ...scenes, entries }), float: await start(scenes) };
+  const folders = { mosaics: process.env['MOSAICS'], photographs: process.env['PHOTOGRAPHS'] };
+  const figures: Figure[] = [];
+  for (const { title, images } of await labelledImages(folders))
+    figures.push(...(await compare(title, images, models)));
+  await Promise.all([models.eight.stop(), models.float.stop()]);
+  return { figures };
+}
+
+async function start(scenes: Scenes): Promise<Detectors> {
+  const detectors = createDetectors({ scenes, modelsDir, threads: 1, logger: createLogger('bench', 'silent') });
+  await detectors.start();
+  return detectors;
 }
 
 type Which = 'eight' | 'float';
@@ -67,14 +61,45 @@ async function compare(title: string, images: LabelledImage[], models: Record<Wh
     evaluateAll(
       images.map(({ truth, toCorners }, index) => ({ truth, found: (found[which][index] ?? []).map(toCorners) })),
     );
-  const [eight, float] = [evaluate('eight'), evaluate('float')];
+  const [eight, float] = [measure(evaluate('eight'), objects), measure(evaluate('float'), objects)];
   return [
     { name: `${title}: processor time of an image, int8`, value: median(tookMs.eight), unit: 'ms' },
     { name: `${title}: the same, floating point`, value: median(tookMs.float), unit: 'ms' },
-    ...scoresOf(`${title}, int8`, eight, objects),
-    ...scoresOf(`${title}, floating point`, float, objects),
+    ...namedAs(`${title}, int8`, eight),
+    ...namedAs(`${title}, floating point`, float),
+    ...differences(title, eight, float),
   ];
 }
+
+/** In percent. */
+interface Measured {
+  recall: number;
+  precision: number;
+  average: number;
+}
+
+function measure(boxes: EvaluatedBox[], objects: number): Measured {
+  const { recall, precision } = atThreshold(boxes, objects, 0.8);
+  return { recall: 100 * recall, precision: 100 * precision, average: 100 * averagePrecision(boxes, objects) };
+}
+
+const namedAs = (title: string, { recall, precision, average }: Measured): Figure[] => [
+  { name: `${title}: recall at 0.80`, value: recall, unit: '%' },
+  { name: `${title}: precision at 0.80`, value: precision, unit: '%' },
+  { name: `${title}: average precision`, value: average, unit: '%' },
+];
+
+/** What int8 has more of, below zero when less. */
+const differences = (title: string, eight: Measured, float: Measured): Figure[] => [
+  { name: `${title}: recall gained`, value: eight.recall - float.recall, unit: 'points', target: atLeast(-1) },
+  { name: `${title}: precision gained`, value: eight.precision - float.precision, unit: 'points', target: atLeast(0) },
+  {
+    name: `${title}: average precision gained`,
+    value: eight.average - float.average,
+    unit: 'points',
+    target: atLeast(-0.5),
+  },
+];
 
 const lookerOf = (detectors: Detectors) => {
   const served = detectors.find('person_vehicle');
@@ -82,15 +107,6 @@ const lookerOf = (detectors: Detectors) => {
   const options = { minScore: served.scene.lower_bound, labels: ['person'] };
   return (picture: RgbImage) => served.detector.detect(picture, options);
 };
-
-function scoresOf(title: string, boxes: EvaluatedBox[], objects: number): Figure[] {
-  const { recall, precision } = atThreshold(boxes, objects, 0.8);
-  return [
-    { name: `${title}: recall at 0.80`, value: 100 * recall, unit: '%' },
-    { name: `${title}: precision at 0.80`, value: 100 * precision, unit: '%' },
-    { name: `${title}: average precision`, value: 100 * averagePrecision(boxes, objects), unit: '%' },
-  ];
-}
 
 /** Mean over all objects of the precision down to the box that found each; 0 for those that none found. */
 function averagePrecision(boxes: EvaluatedBox[], objects: number): number {

@@ -21,10 +21,18 @@ interface FoundBox {
   box: Corners;
 }
 
-/** The example clip, and the mosaics in a folder when one is named. */
-export async function labelledImages(mosaics?: string): Promise<{ title: string; images: LabelledImage[] }[]> {
-  const street = { title: 'street.mp4', images: await clipImages() };
-  return mosaics === undefined ? [street] : [street, { title: 'mosaics', images: await mosaicImages(mosaics) }];
+/** The example clip, and what is in the folders that are named: mosaics, and the photographs of `photos.json`. */
+export async function labelledImages(folders: {
+  mosaics: string | undefined;
+  photographs: string | undefined;
+}): Promise<{ title: string; images: LabelledImage[] }[]> {
+  const { mosaics, photographs } = folders;
+  const labelsOfPhotographs = join(import.meta.dirname, 'photos.json');
+  return [
+    { title: 'street.mp4', images: await clipImages() },
+    ...(mosaics ? [{ title: 'mosaics', images: await imagesIn(mosaics, join(mosaics, 'labels.json')) }] : []),
+    ...(photographs ? [{ title: 'photographs', images: await imagesIn(photographs, labelsOfPhotographs) }] : []),
+  ];
 }
 
 async function clipImages(): Promise<LabelledImage[]> {
@@ -36,10 +44,10 @@ async function clipImages(): Promise<LabelledImage[]> {
   });
 }
 
-async function mosaicImages(folder: string): Promise<LabelledImage[]> {
+async function imagesIn(folder: string, labels: string): Promise<LabelledImage[]> {
   // The detectors share this library and block its loaders.
   sharp.unblock({ operation: ['VipsForeignLoad'] });
-  const truths = parseGroundTruth(JSON.parse(await readFile(join(folder, 'labels.json'), 'utf8')));
+  const truths = parseGroundTruth(JSON.parse(await readFile(labels, 'utf8')));
   const images: LabelledImage[] = [];
   for (const truth of truths) {
     const data = await sharp(join(folder, truth.file)).removeAlpha().raw().toBuffer();

@@ -3,7 +3,6 @@
 Usage: boxes.py MODEL.onnx DATA_DIR CLIPS_DIR. CLIPS_DIR holds house6.mp4 and house6.xml of the FURG data set.
 """
 
-import json
 import pathlib
 import re
 import sys
@@ -12,7 +11,8 @@ import cv2
 import numpy as np
 
 from detector import FIRE, Detector, overlap
-from features import files_of, read_boxes
+from features import read_boxes
+from inputs import SOURCES, files_of
 
 EVERY = 6  # of the clip's 30 frames a second: five a second, as the service samples
 SAMPLE = slice(2, None, 5)  # of the images
@@ -82,9 +82,8 @@ def measure(name, detector, images):
 
 def main(model, data, clips):
     detector = Detector(model)
-    sources = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["images"]
     measure("clip house6", detector, annotated_frames(clips / "house6.mp4", clips / "house6.xml"))
-    for source in sources:
+    for source in SOURCES["images"]:
         if "labels" in source:
             note = "" if source.get("held_out") else ", trained"
             measure(source["name"] + note, detector, labelled_images(data, source))

@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import onnxruntime
 
-from features import tensor
+from inputs import tensor
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 LABELS, FIRE, STRIDE = ("fire", "smoke"), 0, 16

@@ -1,13 +1,11 @@
 """Runs the backbone over every image and writes what the heads are trained on.
 
-Usage: features.py DATA_DIR OUT_DIR SHARD SHARDS. Nothing but numbers leaves this step.
+Usage: features.py backbone.onnx DATA_DIR OUT_DIR SHARD SHARDS. Nothing but numbers leaves this step.
 """
 
-import hashlib
 import json
 import pathlib
 import sys
-import tempfile
 
 import cv2
 import numpy as np
@@ -15,47 +13,20 @@ import onnxruntime
 import torch
 from torch.nn import functional
 
-from heads import pooled
-from lite import pretrained
+from backbone import MAPS
+from heads import STRIDE, pooled
+from inputs import SIZE, SOURCES, files_of, tensor
 from synthesise import add_flame, add_look_alike, add_smoke, camera
 
-SIZE, GRID = 352, 22
-MEAN, STD = 127, 128  # of RGB
+GRID = SIZE // STRIDE
 
 
-def scaled(image, shape):
-    """Stretched to the shape; averaged when it shrinks, as the decoders of the service do."""
-    height, width = image.shape[:2]
-    shrinks = width * height > shape[0] * shape[1]
-    return cv2.resize(image, tuple(shape), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-
-
-def tensor(image, shape):
-    """The input of the model, (1, 3, height, width), of one BGR image."""
-    return np.ascontiguousarray(((scaled(image, shape)[..., ::-1].astype(np.float32) - MEAN) / STD).transpose(2, 0, 1)[None])
-
-
-class Taps(torch.nn.Module):
-    """Maps of three strides, flattened, and what the image head sees."""
-
-    def __init__(self):
-        super().__init__()
-        self.network = pretrained()
-
-    def forward(self, images):
-        fine, middle, coarse, wide = self.network(images)
-        maps = torch.cat([functional.max_pool2d(fine, 2).flatten(1), middle.flatten(1), coarse.flatten(1)], 1)
-        return maps, pooled(middle, wide)
-
-
-def open_backbone():
-    """Its session: ONNX Runtime takes half of the time that PyTorch does."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = f"{directory}/backbone.onnx"
-        torch.onnx.export(Taps(), (torch.zeros(1, 3, SIZE, SIZE),), path, dynamo=False, input_names=["images"])
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+def seen(session, image):
+    """The maps of three strides, flattened, and what the image head sees."""
+    inputs = {"images": tensor(image, (SIZE, SIZE))}
+    fine, middle, coarse, wide = (torch.from_numpy(value) for value in session.run(MAPS, inputs))
+    maps = torch.cat([functional.max_pool2d(fine, 2).flatten(1), middle.flatten(1), coarse.flatten(1)], 1)
+    return maps[0].numpy().astype(np.float16), pooled(middle, wide)[0].numpy()
 
 
 def read_boxes(path, width, height, labels):
@@ -68,15 +39,6 @@ def read_boxes(path, width, height, labels):
         x, y, w, h = (float(value) for value in values[1:])
         found.append([labels[int(values[0])], (x - w / 2) * width, (y - h / 2) * height, (x + w / 2) * width, (y + h / 2) * height])
     return found
-
-
-def files_of(data, source):
-    """The files of a source in order of their paths. Raises when one is missing, new or different."""
-    files = sorted(file for pattern in source["images"] for file in data.glob(pattern))
-    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(data)}\n" for file in files]
-    if hashlib.sha256("".join(lines).encode()).hexdigest() != source["sha256"]:
-        raise SystemExit(f"{source['name']}: {len(files)} files of {source['files']} found, or some differ from those that were used")
-    return files
 
 
 def originals(data, sources):
@@ -164,14 +126,17 @@ def examples(data, sources, shard, shards):
             yield row("synthetic", labels, kept, drawn), drawn
 
 
-def main(data, out, shard, shards):
+def main(backbone, data, out, shard, shards):
     cv2.setNumThreads(1)
-    sources = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["images"]
-    session, maps, wholes, rows = open_backbone(), [], [], []
-    for row, image in examples(data, sources, shard, shards):
-        flat, whole = session.run(None, {"images": tensor(image, (SIZE, SIZE))})
-        maps.append(flat[0].astype(np.float16))
-        wholes.append(whole[0])
+    torch.set_num_threads(1)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(backbone, options, providers=["CPUExecutionProvider"])
+    maps, wholes, rows = [], [], []
+    for row, image in examples(data, SOURCES["images"], shard, shards):
+        flat, whole = seen(session, image)
+        maps.append(flat)
+        wholes.append(whole)
         rows.append(row)
         if len(rows) % 500 == 0:
             print(shard, len(rows), flush=True)
@@ -182,4 +147,4 @@ def main(data, out, shard, shards):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))

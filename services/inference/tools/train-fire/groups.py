@@ -4,7 +4,6 @@ Usage: groups.py MODEL.onnx DATA_DIR. One image in twelve of what was trained on
 compare groups, and do not say how much is found elsewhere.
 """
 
-import json
 import pathlib
 import sys
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from detector import FIRE, Detector
 from features import originals
+from inputs import SOURCES
 
 EVERY = 12
 DARK = 70  # mean brightness, of 255
@@ -37,8 +37,7 @@ def moving(image, random):
 
 def main(model, data):
     detector = Detector(model)
-    sources = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())["images"]
-    sources = [{**source, "every": source.get("every", 1) * EVERY} for source in sources if "labels" in source and not source.get("held_out")]
+    sources = [{**source, "every": source.get("every", 1) * EVERY} for source in SOURCES["images"] if "labels" in source and not source.get("held_out")]
     groups = {}
     for number, (_, _, image, whole, boxes) in enumerate(originals(data, sources)):
         if whole[0] != 1:

@@ -61,6 +61,26 @@ class Hidden(Linear):
 DESIGNS = {"linear": Linear, "hidden": Hidden}
 
 
+class Mean(nn.Module):
+    """The mean of the logits of several image heads."""
+
+    def __init__(self, heads):
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+
+    def forward(self, features):
+        return torch.stack([head(features) for head in self.heads]).mean(0)
+
+
+def named_heads(states):
+    """Image heads by their design, from their states; `both` is the mean of all."""
+    heads = {}
+    for design, state in states.items():
+        heads[design] = DESIGNS[design](torch.zeros(FEATURES), torch.ones(FEATURES))
+        heads[design].load_state_dict(state)
+    return {**heads, "both": Mean(heads.values())}
+
+
 def scores_of(image, cells):
     """Raw scores of cells, (N, LABELS, height, width), from the logits of both heads: that of the best cell is what the
     image head says times the square root of the cell's own, the others are as much lower as they are."""
@@ -68,15 +88,14 @@ def scores_of(image, cells):
     return torch.sigmoid(image)[:, :, None, None] * own / torch.sqrt(own.amax((2, 3), keepdim=True))
 
 
-class Detector(nn.Module):
-    """The whole model as it ships: `scores`, (N, cells, LABELS), and `distances`, (N, cells, 4 * BINS)."""
+class Heads(nn.Module):
+    """Both heads as they ship: `scores`, (N, cells, LABELS), and `distances`, (N, cells, 4 * BINS)."""
 
-    def __init__(self, network, image, cells):
+    def __init__(self, image, cells):
         super().__init__()
-        self.network, self.image, self.cells = network, image, cells
+        self.image, self.cells = image, cells
 
-    def forward(self, images):
-        fine, middle, coarse, wide = self.network(images)
+    def forward(self, fine, middle, coarse, wide):
         cells = self.cells(functional.max_pool2d(fine, 2), middle, coarse)
         scores = scores_of(self.image(pooled(middle, wide)), cells)
         return scores.flatten(2).transpose(1, 2), cells[:, LABELS:].flatten(2).transpose(1, 2)

@@ -118,6 +118,8 @@ def add_look_alike(random, image):
 def camera(random, image):
     """What a camera makes of a scene; `image` is BGR in 0..1, the result is BGR of 8 bits."""
     image = np.clip(image ** random.uniform(0.75, 1.4) * random.uniform(0.75, 1.25), 0, 1)
+    if random.random() < 0.2:
+        image = image * random.uniform(0.2, 0.6)
     image = np.clip(image * random.uniform(0.88, 1.12, 3), 0, 1).astype(np.float32)
     if random.random() < 0.06:
         image = np.repeat(image.mean(axis=2, keepdims=True), 3, axis=2)

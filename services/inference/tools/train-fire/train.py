@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional
 
 from features import GRID
-from heads import BINS, COARSE, DESIGNS, FINE, LABELS, MIDDLE, STRIDE, Cells, scores_of
+from heads import BINS, COARSE, DESIGNS, FINE, LABELS, MIDDLE, STRIDE, Cells, named_heads, scores_of
 
 SEED, BATCH = 25, 32
 TWIN = 0.75  # correlation of standardised pooled features
@@ -153,6 +153,10 @@ def train_image(examples, used, design, steps=1200):
     return head.eval()
 
 
+def train_images(examples, used):
+    return {design: train_image(examples, used, design).state_dict() for design in DESIGNS}
+
+
 def scored(examples, tested, cells, image, design):
     """Image score and raw score (of the best cell) of fire and smoke for each tested row."""
     results = []
@@ -182,8 +186,8 @@ def left_out_results(examples, kept, steps):
         tested = [i for i in kept if examples.rows[i]["source"] in names and examples.rows[i]["kind"] == "plain"]
         tested = without_twins(examples, used, tested)
         cells = train_cells(examples, used, steps, f"without part {number + 1}")
-        for design in DESIGNS:
-            results += scored(examples, tested, cells, train_image(examples, used, design), design)
+        for design, image in named_heads(train_images(examples, used)).items():
+            results += scored(examples, tested, cells, image.eval(), design)
     return results
 
 
@@ -208,8 +212,7 @@ def main(folder, out, steps):
     out.mkdir(parents=True, exist_ok=True)
     kept = [i for i, row in enumerate(examples.rows) if not row["held_out"]]
     cells = train_cells(examples, kept, steps, "of everything")
-    image = {design: train_image(examples, kept, design).state_dict() for design in DESIGNS}
-    torch.save({"image": image, "cells": cells.state_dict()}, out / "heads.pt")
+    torch.save({"image": train_images(examples, kept), "cells": cells.state_dict()}, out / "heads.pt")
     results = left_out_results(examples, kept, steps)
     (out / "results.json").write_text(json.dumps(results))
     print_table(results)

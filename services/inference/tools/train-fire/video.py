@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from detector import LABELS, REPOSITORY, Detector
-from features import files_of
+from inputs import SOURCES, files_of
 
 RATE, SECONDS, SHOWN, SEED = 1, 10, 0.80, 25
 WIDE, HIGH = 640, 360
@@ -110,11 +110,10 @@ def print_table(label, kinds):
 
 def main(model, data, out):
     detector = Detector(model)
-    about = json.loads((pathlib.Path(__file__).parent / "sources.json").read_text())
-    trained = {original_of(file) for source in about["images"] for file in files_of(data, source)[source.get("from", 0) :: source.get("every", 1)]}
+    trained = {original_of(file) for source in SOURCES["images"] for file in files_of(data, source)[source.get("from", 0) :: source.get("every", 1)]}
     out.mkdir(parents=True, exist_ok=True)
     kinds = {label: {} for label in LABELS}
-    for kind, name, frames in footage(data, about["footage"], trained):
+    for kind, name, frames in footage(data, SOURCES["footage"], trained):
         frames = list(frames)
         scores = np.array([detector.scores(image) for image in frames]).reshape(-1, len(LABELS))
         for label, column in zip(LABELS, scores.T):

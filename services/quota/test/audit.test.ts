@@ -122,6 +122,28 @@ test('a reserve is noted once, and a settlement only when units come back', asyn
   }
 });
 
+test('a reservation that was moved to another counter by hand is reported for both', async () => {
+  const { id, subject } = await reserved();
+  const other = randomUUID();
+  await quota.database.db('reservations').where({ id }).update({ subject: other });
+  await until(async () => (await of(subject)).length === 1 && (await of(other)).length === 1);
+  for (const one of [subject, other]) await repair(one, (await dayOf(one)) || (await dayOf(subject)));
+  await until(async () => (await differences()).length === 0);
+});
+
+test('a settlement is compared when someone had changed what its reservation charges', async () => {
+  const one = await reserved();
+  await quota.database.db('reservations').where({ id: one.id }).update({ charged: 2 });
+  await until(async () => (await of(one.subject)).length === 1);
+  await repair(one.subject, await dayOf(one.subject));
+  await until(async () => (await of(one.subject)).length === 0);
+  await closeReservation(quota.database.db, one, { state: 'settled', units: 2 });
+  await until(async () => (await of(one.subject)).length === 1);
+  expect((await of(one.subject))[0]).toMatchObject({ details: { used: 1, ledger: 2 } });
+  await repair(one.subject, await dayOf(one.subject));
+  await until(async () => (await differences()).length === 0);
+});
+
 test('a counter that was removed is made again by its repair', async () => {
   const { subject } = await reserved();
   const day = await dayOf(subject);

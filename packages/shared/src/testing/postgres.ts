@@ -76,7 +76,7 @@ function patientUrl(address: string): string {
 }
 
 async function ensureTemplate(server: Client, migrations: Migration[]): Promise<string> {
-  const state = migrations.map(({ name, up }) => `${name}\n${up.toString()}`).join('\n');
+  const state = [OWNER, ...migrations.map(({ name, up }) => `${name}\n${up.toString()}`)].join('\n');
   const name = `vision_template_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
   // Test files run in several processes; one builds the template under a name of its own, the others wait and find it.
   await server.query('select pg_advisory_lock(hashtextextended($1, 0))', ['vision-test-template']);
@@ -84,8 +84,9 @@ async function ensureTemplate(server: Client, migrations: Migration[]): Promise<
     if (!(await exists(server, name))) {
       const draft = `${name}_draft`;
       await server.query(`drop database if exists ${draft} with (force)`);
-      await server.query(`create database ${draft}`);
-      const db = createDb({ url: patientUrl(urlOf(draft)), poolMax: 2, applicationName: draft, ...patient });
+      await ensureOwner(server);
+      await server.query(`create database ${draft} owner ${OWNER}`);
+      const db = createDb({ url: asOwner(patientUrl(urlOf(draft))), poolMax: 2, applicationName: draft, ...patient });
       await migrate(db, migrations).finally(() => db.destroy());
       await server.query(`alter database ${draft} rename to ${name}`);
     }
@@ -93,6 +94,20 @@ async function ensureTemplate(server: Client, migrations: Migration[]): Promise<
     await server.query('select pg_advisory_unlock(hashtextextended($1, 0))', ['vision-test-template']);
   }
   return name;
+}
+
+/** Migrations run as where services are deployed: by a role that owns its database and may do nothing else. */
+const OWNER = 'vision_test_owner';
+
+async function ensureOwner(server: Client): Promise<void> {
+  const { rows } = await server.query('select 1 from pg_roles where rolname = $1', [OWNER]);
+  if (rows.length === 0) await server.query(`create role ${OWNER}`);
+}
+
+function asOwner(address: string): string {
+  const url = new URL(address);
+  url.searchParams.set('options', `-c role=${OWNER}`);
+  return url.href;
 }
 
 async function exists(server: Client, name: string): Promise<boolean> {

@@ -15,11 +15,18 @@ export interface CloseRow {
   charged: number;
 }
 
+/**
+ * Sets `quota.move` before the function of the ledger runs, which needs `move` for its first argument: the audit then
+ * notes the reservation alone, as counter and reservation change together. It holds until the transaction ends, so
+ * nothing else in it may write counters.
+ */
+const MOVE = `set_config('quota.move', 'on', true) as move, lateral`;
+
 export async function reserveUnits(db: Knex, input: Reservation): Promise<ReserveRow> {
   const { id, subject, idempotencyKey, kind, units, limit } = input;
   const rows = await queryPrepared<ReserveRow>(db, {
     name: 'reserve_units',
-    text: 'select outcome, day::text, used from reserve_units($1, $2, $3, $4, $5, $6)',
+    text: `select outcome, day::text, used from ${MOVE} reserve_units($1::text || left(move, 0), $2, $3, $4, $5, $6)`,
     values: [id, subject, idempotencyKey, kind, units, limit],
   });
   return onlyRow(rows);
@@ -32,7 +39,7 @@ export async function closeReservation(
 ): Promise<CloseRow> {
   const rows = await queryPrepared<CloseRow>(db, {
     name: 'close_reservation',
-    text: 'select outcome, charged from close_reservation($1, $2, $3, $4)',
+    text: `select outcome, charged from ${MOVE} close_reservation($1::text || left(move, 0), $2, $3, $4)`,
     values: [id, subject, state, units],
   });
   return onlyRow(rows);

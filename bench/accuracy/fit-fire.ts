@@ -6,8 +6,8 @@ import { fitCurve } from '../../packages/visionctl/src/calibration/fit-curve.ts'
  * `services/inference/tools/train-fire/calibrate.py` wrote:
  * `node --conditions=@vision/source bench/accuracy/fit-fire.ts OUT/samples.json`
  *
- * Images without the label are repeated in turn until they are as many as those with it: a score is the probability
- * when every second image shows it.
+ * Images without the label are chosen evenly, as many as those with it: a score is the probability when every second
+ * image shows it.
  */
 interface Sample {
   raw: number;
@@ -32,7 +32,7 @@ function curveOf(all: readonly Sample[]): [number, number][] {
 function textOf(label: string, all: readonly Sample[]): string {
   const shown = all.filter(({ isRight }) => isRight).length;
   return (
-    `${shown.toLocaleString('en')} real images with ${label} and ${(all.length - shown).toLocaleString('en')} without ` +
+    `${shown.toLocaleString('en')} real images with ${label} and as many of ${(all.length - shown).toLocaleString('en')} without ` +
     'fire and smoke, of 17 collections, by heads that saw nothing of the collection; every second image with ' +
     `${label}; P(image shows ${label})`
   );

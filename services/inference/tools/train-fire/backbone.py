@@ -3,8 +3,8 @@
 Usage: backbone.py DATA_DIR backbone.onnx
 
 The heads are trained on what this file gives. Its first convolution and two blocks stay in floats: with them in int8
-features differ twice as much from those of floats. The ranges come from every fortieth image of the sources, as it is
-and dark. Weights keep to seven bits (`reduce_range`), because processors without VNNI add pairs of products in sixteen bits
+features differ twice as much from those of floats. The ranges come from every fortieth image of the sources, one in
+four of them dark. Weights keep to seven bits (`reduce_range`), because processors without VNNI add pairs of products in sixteen bits
 and would overflow.
 """
 
@@ -52,6 +52,8 @@ def main(data, target):
         example = (torch.zeros(1, 3, SIZE, SIZE),)
         torch.onnx.export(pretrained(), example, floats, dynamo=False, opset_version=17, dynamic_axes=axes, input_names=["images"], output_names=MAPS)
         quant_pre_process(floats, plain, skip_symbolic_shape=True)
+        kept = [node.name for node in onnx.load(plain).graph.node if node.name.startswith(IN_FLOATS)]
+        assert all(any(name.startswith(start) for name in kept) for start in IN_FLOATS)
         quantize_static(
             plain,
             target,
@@ -61,7 +63,7 @@ def main(data, target):
             reduce_range=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
-            nodes_to_exclude=[node.name for node in onnx.load(plain).graph.node if node.name.startswith(IN_FLOATS)],
+            nodes_to_exclude=kept,
         )
 
 

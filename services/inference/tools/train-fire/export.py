@@ -1,4 +1,4 @@
-"""Joins the backbone and the trained heads and checks that they compute what PyTorch computes.
+"""Joins the backbone and the trained heads, and checks that the whole computes what PyTorch computes of its maps.
 
 Usage: export.py backbone.onnx heads.pt DESIGN OUT.onnx
 """
@@ -22,6 +22,17 @@ def examples():
     return tuple(torch.rand(2, channels, SIZE // stride, SIZE // stride, generator=generator) for channels, stride in ((FINE, 8), (MIDDLE, 16), (COARSE, 32), (WIDE, 32)))
 
 
+def check(backbone, heads, out):
+    images = {"images": np.random.default_rng(1).normal(size=(1, 3, SIZE, SIZE)).astype(np.float32)}
+    maps = onnxruntime.InferenceSession(backbone).run(MAPS, images)
+    with torch.no_grad():
+        wanted = heads(*map(torch.from_numpy, maps))
+    got = onnxruntime.InferenceSession(out).run(["scores", "distances"], images)
+    difference = max(float(np.abs(one - other.numpy()).max()) for one, other in zip(got, wanted))
+    print("largest difference", difference)
+    assert difference < 0.001
+
+
 def main(backbone, heads_path, design, out):
     saved = torch.load(heads_path)
     cells = Cells()
@@ -30,15 +41,11 @@ def main(backbone, heads_path, design, out):
     with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
         axes = {name: {0: "N"} for name in (*MAPS, *names)}
         torch.onnx.export(heads, examples(), file.name, dynamo=False, opset_version=17, dynamic_axes=axes, input_names=MAPS, output_names=names)
-        got = onnxruntime.InferenceSession(file.name).run(None, {name: value.numpy() for name, value in zip(MAPS, examples())})
-        with torch.no_grad():
-            difference = max(float(np.abs(one - other.numpy()).max()) for one, other in zip(got, heads(*examples())))
-        print("largest difference", difference)
-        assert difference < 0.001
         first, second = onnx.compose.add_prefix(onnx.load(backbone), "backbone/", rename_inputs=False), onnx.load(file.name)
     second.ir_version = first.ir_version
     merged = onnx.compose.merge_models(first, second, [(f"backbone/{name}", name) for name in MAPS])
     onnx.save(merged, out)
+    check(backbone, heads, out)
 
 
 if __name__ == "__main__":

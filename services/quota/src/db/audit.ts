@@ -14,8 +14,8 @@ export interface CounterState extends CounterRef {
  */
 export async function takeTouched(tx: Knex, limit: number): Promise<{ counters: CounterRef[]; taken: number }> {
   const { rows } = await tx.raw<{ rows: CounterRef[] }>(
-    `delete from ledger_changes where ctid = any (array(
-       select ctid from ledger_changes limit :limit for update skip locked))
+    `delete from ledger_changes where id in (
+       select id from ledger_changes order by id limit :limit for update skip locked)
      returning subject, kind, day::text`,
     { limit },
   );

@@ -5,14 +5,13 @@ import type { Migration } from '@vision/shared/db/migrate';
  *
  * `reserve_units` and `close_reservation` change a counter only together with one of its reservations, whose trigger
  * notes it. Statements that call them say so with the setting `quota.move` (`db/ledger.ts`); any other writer of a
- * counter is noted by the trigger of the counters. The list loses its index: the audit takes entries out by their place
- * in the table. It keeps `id`, by which the release before takes them.
+ * counter is noted by the trigger of the counters.
  */
 export const lighterLedgerAudit: Migration = {
   name: '0008-lighter-ledger-audit',
   up: async (db) => {
     // In the order of a reserve, so that neither waits for the other.
-    await db.raw('lock table reservations, ledger_changes, quota_days in share row exclusive mode');
+    await db.raw('lock table reservations, quota_days in share row exclusive mode');
     await db.raw(`
       create or replace function note_ledger_change() returns trigger language plpgsql as $$
       begin
@@ -38,23 +37,17 @@ export const lighterLedgerAudit: Migration = {
         when ((old.charged, old.subject, old.kind, old.day) is distinct from (new.charged, new.subject, new.kind, new.day)
           or (old.state <> new.state and new.charged <> new.units))
         execute function note_ledger_change()`);
-    await db.raw(`alter table ledger_changes drop constraint if exists ledger_changes_pkey`);
-    await db.raw(
-      `alter table ledger_changes set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
-    );
     await db.raw(`
       create or replace trigger quota_days_changed after insert or update or delete on quota_days
         for each row when (current_setting('quota.move', true) is distinct from 'on')
         execute function note_ledger_change()`);
   },
   down: async (db) => {
-    await db.raw('lock table reservations, ledger_changes, quota_days in share row exclusive mode');
+    await db.raw('lock table reservations, quota_days in share row exclusive mode');
     await db.raw('drop trigger if exists reservations_recharged on reservations');
     await db.raw(`
       create or replace trigger reservations_changed after insert or delete or update of charged, subject, kind, day
         on reservations for each row execute function note_ledger_change()`);
-    await db.raw('alter table ledger_changes add primary key (id)');
-    await db.raw('alter table ledger_changes reset (autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold)');
     await db.raw(`
       create or replace trigger quota_days_changed after insert or update or delete on quota_days
         for each row execute function note_ledger_change()`);

@@ -39,7 +39,7 @@ export async function run() {
       figures.push(
         { name: `reservations, ${of}`, value: median(ours), unit: '1/s' },
         { name: `bare updates, ${of}`, value: median(bare), unit: '1/s' },
-        // Measured: 0.35 and 0.38.
+        // Measured: 0.49 and 0.42.
         {
           name: `ratio, ${of}`,
           value: median(ours) / median(bare),
@@ -71,7 +71,8 @@ async function costOfAudit(database: ScratchDatabase): Promise<Figure[]> {
       name: 'ratio with them over without',
       value: median(watched) / median(unwatched),
       unit: 'ratio',
-      target: atLeast(0.8),
+      target: atLeast(0.95),
+      floor: atLeast(0.8),
     },
   ];
 }
